@@ -5,7 +5,7 @@ import { parseArguments } from "./commands/arguments.ts";
 import type { CommandContext } from "./commands/command.ts";
 import type { DaemonArguments } from "./daemon/configuration.ts";
 import { endProcess } from "./daemon/end-process.ts";
-import { makeFolder } from "./kernel/base/folder.ts";
+import { makeFolder } from "./kernel/base/system/folder.ts";
 import { toStewardError, type StewardError } from "./kernel/base/errors.ts";
 import { createStopSignals } from "./kernel/supervisor/stop-signals.ts";
 import { keepAlive } from "./kernel/async/wait.ts";

@@ -2,7 +2,7 @@
  * Turns the command line into what is to be done; wrong use is one line that names the problem and
  * the nearest right word.
  */
-import { nearest } from "../kernel/base/nearest.ts";
+import { nearest } from "../kernel/base/text/nearest.ts";
 import { allCommands } from "./all-commands.ts";
 import { misuseOf, quote, type Command, type Invocation } from "./command.ts";
 import { daemonOptions, generalHelp, parseDaemonMode } from "./daemon-command.ts";

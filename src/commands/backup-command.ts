@@ -23,9 +23,10 @@ export const backupCommand = defineCommand({
 Usage:
   steward backup [OPTIONS] DIR
 
-DIR is created when it is missing and must be empty. The daemon may keep
-running. Data that Steward can rebuild is left out. To restore, stop the daemon
-and copy the files of DIR into an empty state folder.
+DIR is created when it is missing and must be empty. A daemon that runs goes on:
+it makes the copy in its state folder, which needs the room, and the command
+takes it to DIR. Data that Steward can rebuild is left out. To restore, stop the
+daemon and copy the files of DIR into an empty state folder.
 
 Options:
   --config FILE   the daemon's configuration, which says where the state folder

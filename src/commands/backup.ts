@@ -1,14 +1,27 @@
 /**
  * `steward backup DIR`: copies all stores of the state folder as they stand together at one moment.
- * The daemon may run and goes on; a backup is a state folder that it can be started with.
+ * A running daemon makes the copy and goes on; a backup is a state folder that it can be started
+ * with.
  */
 import { resolve } from "node:path";
 import { systemClock } from "../kernel/base/clock.ts";
 import { StewardError } from "../kernel/base/errors.ts";
 import type { Environment } from "../kernel/config/key.ts";
-import { backupFolder } from "../kernel/state/backups/folder-backup.ts";
+import {
+  backupFolder,
+  prepareTarget,
+  type BackupManifest,
+  type FolderBackupOptions,
+} from "../kernel/state/backups/folder-backup.ts";
+import { copyBackup } from "../kernel/state/backups/staged-backup.ts";
+import { SOLE_PROCESS } from "../kernel/state/folder/directory-lock.ts";
 import { withFoundFile } from "./config-search.ts";
-import { configureDaemon, type DaemonArguments } from "../daemon/configuration.ts";
+import { withStagedBackup } from "./owner-call.ts";
+import {
+  configureDaemon,
+  type DaemonArguments,
+  type DaemonConfiguration,
+} from "../daemon/configuration.ts";
 import { mebibytes } from "./report/size.ts";
 import { derivedStores, storesElsewhere } from "../daemon/stores.ts";
 import type { CommandOutput } from "./command.ts";
@@ -36,13 +49,8 @@ export async function backup(
   const onSignal = (): void => interrupt.abort(new StewardError("cancelled", "interrupted"));
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
   try {
-    const { stores, leftOut } = await backupFolder({
-      directory: stateDirectory,
+    const { stores, leftOut } = await makeBackup(configuration, {
       target: resolve(options.target),
-      derived: derivedStores(),
-      elsewhere: storesElsewhere(configuration),
-      version: stewardVersion(),
-      clock: systemClock,
       signal: interrupt.signal,
       copied: ({ file, bytes, rows }) =>
         output.stdout(`${file}: ${mebibytes(bytes)}, ${rowCount(rows)} rows\n`),
@@ -59,6 +67,32 @@ export async function backup(
   } finally {
     process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
   }
+}
+
+/** Copies the folder itself, or has the daemon copy that uses it. */
+async function makeBackup(
+  configuration: DaemonConfiguration,
+  to: Pick<FolderBackupOptions, "target" | "signal" | "copied">,
+): Promise<BackupManifest> {
+  const { stateDirectory } = configuration;
+  try {
+    return await backupFolder({
+      ...to,
+      directory: stateDirectory,
+      derived: derivedStores(),
+      elsewhere: storesElsewhere(configuration),
+      version: stewardVersion(),
+      clock: systemClock,
+    });
+  } catch (error) {
+    if (!(error instanceof StewardError) || error.rule !== SOLE_PROCESS) throw error;
+  }
+  // Before the daemon begins for nothing.
+  prepareTarget(to.target);
+  return await withStagedBackup(stateDirectory, to.signal, async (staged) => {
+    await copyBackup(staged, to);
+    return staged.manifest;
+  });
 }
 
 function rowCount(rows: Readonly<Record<string, number>>): number {

@@ -1,6 +1,6 @@
 /** How commands are declared: name, help, options, operands and what runs. */
 import { StewardError } from "../kernel/base/errors.ts";
-import { printable } from "../kernel/base/printable.ts";
+import { printable } from "../kernel/base/text/printable.ts";
 import type { Environment } from "../kernel/config/key.ts";
 import type { DaemonArguments } from "../daemon/configuration.ts";
 import type { OptionTable, ParsedOptions } from "./options.ts";

@@ -12,7 +12,7 @@ import type { Finding } from "../kernel/config/findings.ts";
 import { backupFolder, stateFolder } from "../kernel/state/backups/state-keys.ts";
 import { servicesDedup, servicesTokens } from "../daemon/config/process-keys.ts";
 import type { Schema } from "../kernel/config/key.ts";
-import { path as pathType } from "../kernel/config/types.ts";
+import { path as pathType } from "../kernel/config/values/types.ts";
 import { tokensAudit } from "../tokens/config.ts";
 
 const CHECK = "check the path and its permissions.";

@@ -5,8 +5,8 @@
 import { request as requestHttp, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
 import { StewardError, toStewardError } from "../kernel/base/errors.ts";
-import { printable } from "../kernel/base/printable.ts";
-import { formatAddress, type Address } from "../kernel/config/address.ts";
+import { printable } from "../kernel/base/text/printable.ts";
+import { formatAddress, type Address } from "../kernel/config/values/address.ts";
 import { adminEnabled, adminListen, adminTls } from "../daemon/config/admin-keys.ts";
 import type { Config } from "../kernel/config/config.ts";
 import { formatFinding } from "../kernel/config/findings.ts";

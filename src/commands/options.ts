@@ -8,8 +8,11 @@ export interface NumberRange {
 
 /** One option. Without `value` it is a switch. */
 export interface Option {
-  /** `duration` is written `30s`, `1m30s`; a list of words admits only these. */
-  readonly value?: "text" | "duration" | NumberRange | readonly string[];
+  /**
+   * `duration` is written `30s`, `1m30s`; a list of words admits only these; `pair` takes the next
+   * argument as well and gives a list of two.
+   */
+  readonly value?: "text" | "pair" | "duration" | NumberRange | readonly string[];
   readonly short?: string;
   /** May be given several times, each adding a value. */
   readonly many?: true;

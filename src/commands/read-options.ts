@@ -1,8 +1,8 @@
 /** Reads the options of a command from the command line. */
 import { parseArgs, type ParseArgsOptionDescriptor } from "node:util";
 import type { StewardError } from "../kernel/base/errors.ts";
-import { nearest } from "../kernel/base/nearest.ts";
-import { parseDuration } from "../kernel/config/units.ts";
+import { nearest } from "../kernel/base/text/nearest.ts";
+import { parseDuration } from "../kernel/config/values/units.ts";
 import { misuseOf, quote, shorten, type Misuse } from "./command.ts";
 import type { NumberRange, Option, OptionTable, ParsedOptions } from "./options.ts";
 
@@ -33,6 +33,8 @@ export function readOptions(
   const numbers = new Map<string, number>();
   const lists = new Map<string, string[]>();
   const given: (readonly [shown: string, option: Option])[] = [];
+  /** Arguments that are the second value of a pair, by their index. */
+  const taken = new Set<number>();
   for (const token of tokens) {
     if (token.kind !== "option") continue;
     // The daemon's flags are shown as they were written, with one dash or two.
@@ -45,6 +47,14 @@ export function readOptions(
       switches.add(token.name);
     } else if (token.value === undefined || (!token.inlineValue && /^-[^\d.]/.test(token.value))) {
       throw misuse(`${shown} needs a value`);
+    } else if (option.value === "pair") {
+      const second = tokens.find(
+        ({ kind, index }) => kind === "positional" && index === token.index + 2,
+      );
+      if (token.inlineValue || second?.kind !== "positional")
+        throw misuse(`${shown} needs two values: ${shown} A B`);
+      taken.add(second.index);
+      lists.set(token.name, [token.value, second.value]);
     } else {
       const value = readOptionValue(shown, token.value, option.value, misuse);
       if (typeof value === "string" && option.many === true)
@@ -56,15 +66,20 @@ export function readOptions(
   }
   for (const [shown, { goesWith }] of given) {
     const partners = goesWith === undefined ? [] : [goesWith].flat();
+    const dashes = command === undefined ? "-" : "--";
     if (partners.length > 0 && !partners.some((partner) => switches.has(partner)))
-      throw misuse(`${shown} goes with ${partners.map((partner) => `-${partner}`).join(" or ")}`);
+      throw misuse(
+        `${shown} goes with ${partners.map((partner) => `${dashes}${partner}`).join(" or ")}`,
+      );
   }
   return {
     switches,
     texts,
     numbers,
     lists,
-    positionals: tokens.filter((token) => token.kind === "positional").map((token) => token.value),
+    positionals: tokens.flatMap((token) =>
+      token.kind === "positional" && !taken.has(token.index) ? [token.value] : [],
+    ),
   };
 }
 
@@ -78,7 +93,7 @@ function twoDashes(args: readonly string[]): (arg: string, index: number) => str
 function readOptionValue(
   shown: string,
   text: string,
-  kind: NonNullable<Option["value"]>,
+  kind: Exclude<NonNullable<Option["value"]>, "pair">,
   misuse: Misuse,
 ): string | number {
   if (kind === "text") return text;

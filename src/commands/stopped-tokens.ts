@@ -15,7 +15,7 @@ import { tokensStore } from "../tokens/stores.ts";
 import type { DaemonArguments } from "../daemon/configuration.ts";
 import { withFoundFile } from "./config-search.ts";
 import { configureDaemon } from "../daemon/configuration.ts";
-import { tokensOptionsOf } from "../daemon/tokens.ts";
+import { tokensOptionsOf } from "../daemon/services/tokens.ts";
 import type { CommandOutput } from "./command.ts";
 import { stewardVersion } from "../daemon/version.ts";
 

@@ -40,7 +40,7 @@ import { samplerUsed, tracingKeys } from "../kernel/telemetry/config/tracing-key
 import { updateKeys } from "./config/update-keys.ts";
 import { monitorChecks, monitorKeys } from "../monitor/config/keys.ts";
 import { tokensKeys } from "../tokens/config.ts";
-import { checkNetworkLabel } from "./profiler-network.ts";
+import { checkNetworkLabel } from "./telemetry/profiler-network.ts";
 
 export interface DaemonArguments {
   readonly config: string | undefined;

@@ -1,4 +1,4 @@
-/** Nightly backups as configured. */
+/** Backups of the running daemon: nightly ones as configured, and those a command asks for. */
 import { join, resolve } from "node:path";
 import { systemClock } from "../kernel/base/clock.ts";
 import { assert } from "../kernel/base/errors.ts";
@@ -11,9 +11,10 @@ import {
 } from "../kernel/state/backups/state-keys.ts";
 import { runBackupProcess } from "../kernel/state/backups/backup-job.ts";
 import { parseTimeOfDay } from "../kernel/state/backups/backup-times.ts";
-import { createBackups } from "../kernel/state/backups/nightly-backups.ts";
+import { checkRoom, createBackups } from "../kernel/state/backups/nightly-backups.ts";
 import type { Component } from "../kernel/supervisor/component.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
+import { ownerSocket } from "./listeners/owner-socket.ts";
 import { derivedStores, storesElsewhere } from "./stores.ts";
 import { stewardVersion } from "./version.ts";
 
@@ -46,4 +47,29 @@ export function nightlyBackups(
       },
     ),
   ];
+}
+
+/** The socket on which `steward backup` reaches this daemon. */
+export function backupsByHand(
+  configuration: DaemonConfiguration,
+  log: Log,
+  needs: readonly string[],
+): Component {
+  const directory = configuration.stateDirectory;
+  return ownerSocket(
+    {
+      log,
+      run: runBackupProcess,
+      job() {
+        const folder = {
+          directory,
+          derived: derivedStores(),
+          elsewhere: storesElsewhere(configuration),
+        };
+        checkRoom(directory, folder);
+        return { ...folder, version: stewardVersion() };
+      },
+    },
+    { directory, needs },
+  );
 }

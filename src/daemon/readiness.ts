@@ -1,7 +1,7 @@
 /** Whether the process may take traffic, and if not, the one-line reason (docs/readiness.md). */
 import type { ProbeResult } from "../../gateway/probe.ts";
 import type { ComponentState, Supervisor } from "../kernel/supervisor/component.ts";
-import type { HostedMonitor } from "./monitor.ts";
+import type { HostedMonitor } from "./services/monitor.ts";
 
 /** Components that open a port. */
 const LISTENERS: ReadonlySet<string> = new Set(["gateway", "admin", "metrics"]);

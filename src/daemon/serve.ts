@@ -6,11 +6,11 @@ import { fstatSync } from "node:fs";
 import { createGateway } from "../../gateway/gateway.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { apiMetricsEnabled } from "../dedup/config.ts";
-import { logConsole } from "../kernel/base/console-log.ts";
-import { collectStartGarbage } from "../kernel/base/start-garbage.ts";
+import { logConsole } from "../kernel/base/log/console-log.ts";
+import { collectStartGarbage } from "../kernel/base/system/start-garbage.ts";
 import { createLog } from "../kernel/base/log.ts";
 import type { Log } from "../kernel/base/log.ts";
-import { formatAddress } from "../kernel/config/address.ts";
+import { formatAddress } from "../kernel/config/values/address.ts";
 import type { Config } from "../kernel/config/config.ts";
 import { formatFinding } from "../kernel/config/findings.ts";
 import { gatewayListen, gatewayTls } from "../../gateway/config.ts";
@@ -35,23 +35,23 @@ import type { Notifier } from "../kernel/supervisor/notify.ts";
 import type { StopSignals } from "../kernel/supervisor/stop-signals.ts";
 import { createSupervisor } from "../kernel/supervisor/supervisor.ts";
 import type { UpdateCheck } from "../updates/update-check.ts";
-import { adminListener, type AdminListener } from "./admin-listener.ts";
-import { adminSurface } from "./admin.ts";
+import { adminListener, type AdminListener } from "./listeners/admin-listener.ts";
+import { adminSurface } from "./listeners/admin.ts";
 import { daemonSchema, type DaemonConfiguration } from "./configuration.ts";
-import type { HostedDedup } from "./dedup.ts";
+import type { HostedDedup } from "./services/dedup.ts";
 import { createDemoMetrics, type DemoMetrics } from "./demo/metrics.ts";
 import { exitOnUncaught, type EndProcess } from "./end-process.ts";
 import type { ProcessHealth } from "./health.ts";
-import { createMonitorHost } from "./monitor-host.ts";
-import type { HostedMonitor } from "./monitor.ts";
-import { nightlyBackups } from "./nightly-backups.ts";
-import { createProcessTelemetry, type ProcessTelemetry } from "./telemetry.ts";
-import { configureProfiling, type ProcessProfiling } from "./profiling.ts";
+import { createMonitorHost } from "./services/monitor-host.ts";
+import type { HostedMonitor } from "./services/monitor.ts";
+import { backupsByHand, nightlyBackups } from "./nightly-backups.ts";
+import { createProcessTelemetry, type ProcessTelemetry } from "./telemetry/telemetry.ts";
+import { configureProfiling, type ProcessProfiling } from "./telemetry/profiling.ts";
 import { systemRuntime, type DaemonRuntime } from "./runtime.ts";
-import { served } from "./served.ts";
+import { served } from "./listeners/served.ts";
 import type { ProcessStatusDeps } from "./status/process-status.ts";
 import { watchStores } from "./status/stores.ts";
-import type { HostedTokens } from "./tokens.ts";
+import type { HostedTokens } from "./services/tokens.ts";
 import { configureUpdateCheck } from "./updates.ts";
 import { stewardVersion } from "./version.ts";
 import { waitFor } from "../kernel/async/wait.ts";
@@ -225,7 +225,7 @@ async function loadTokens({
   telemetry,
   log,
 }: ServiceDeps): Promise<HostedTokens> {
-  const { isJournalled, hostTokens } = await import("./tokens.ts");
+  const { isJournalled, hostTokens } = await import("./services/tokens.ts");
   return hostTokens({
     configuration,
     state: () => state,
@@ -238,7 +238,7 @@ async function loadTokens({
 }
 
 async function loadDedup(deps: ServiceDeps): Promise<HostedDedup> {
-  const { hostDedup } = await import("./dedup.ts");
+  const { hostDedup } = await import("./services/dedup.ts");
   return hostDedup({ ...deps, jobChanged: deps.telemetry.jobChanged, needs: ["pool"] });
 }
 
@@ -287,6 +287,7 @@ function components(daemon: Daemon): Component[] {
   if (daemon.admin !== undefined) parts.push(daemon.admin);
   parts.push(
     ...nightlyBackups(daemon.configuration, daemon.log.child("backups"), servicesOf(daemon)),
+    backupsByHand(daemon.configuration, daemon.log.child("backups"), servicesOf(daemon)),
     daemon.updates,
     ...daemon.profiling.components,
   );

@@ -2,10 +2,9 @@
  * Stands in for a service that failed to start: the same rpc services and routes, each of which
  * throws the same error.
  */
-import type { DescService } from "@bufbuild/protobuf";
+import type { DescMessage, DescService } from "@bufbuild/protobuf";
 import type { StewardError } from "./base/errors.ts";
 import type { BoundService, PlainRoute, Service, StreamHandler, UnaryHandler } from "./service.ts";
-import type { DescMessage } from "@bufbuild/protobuf";
 
 export interface RefusedParts {
   readonly descriptors: readonly DescService[];

@@ -113,6 +113,11 @@ export interface BoundService {
    */
   hasCredential?(headers: RequestHeaders): boolean;
   /**
+   * Why every method is refused: answered after authorization, before a request is read. Undefined
+   * where requests are served.
+   */
+  readonly refusal?: StewardError | undefined;
+  /**
    * For REST, instead of the handler of a unary method, so that the gateway's thread need not
    * serialise the response. Where absent, the gateway does.
    */
@@ -219,7 +224,7 @@ export interface PlainRoute {
   /** Absent from the API description if undefined, as pages are. */
   readonly describe?: RouteDescription;
   /**
-   * The response lasts until somebody ends it, like an event stream: the listener counts it apart
+   * The response lasts until one side ends it, like an event stream: the listener counts it apart
    * from requests and limits its age.
    */
   readonly longLived?: boolean;

@@ -1,7 +1,7 @@
 /** CPU profiles of all threads of the process with V8's sampling profiler. */
 import type { Profiler } from "node:inspector";
 import type { Clock } from "../kernel/base/clock.ts";
-import { inspectThreads, type InspectedThread } from "./threads.ts";
+import { inspectThreads, type InspectedThread, type InspectedThreads } from "./threads.ts";
 import { late, waitFor } from "../kernel/async/wait.ts";
 
 /** Sampling interval: 100 Hz, as usual for continuous profilers. */
@@ -26,27 +26,57 @@ export interface CpuRecording {
   cancel(): void;
 }
 
-/** Starts recording, including threads that start later. Concurrent recordings are independent. */
-export async function recordCpu(clock: Clock): Promise<CpuRecording> {
-  const begun = new Map<InspectedThread, Promise<void>>();
-  const threads = await inspectThreads((thread) => {
+/** Records again and again, one recording at a time. Recorders are independent of each other. */
+export interface CpuRecorder {
+  /**
+   * Starts recording, including threads that start later. A thread that still owes the answer to
+   * an earlier recording is left out.
+   */
+  record(): Promise<CpuRecording>;
+  /** Ends what is recorded and detaches. */
+  close(): Promise<void>;
+}
+
+type Begun = Map<InspectedThread, Promise<void>>;
+
+/**
+ * Attaches at the first recording and stays attached: Node keeps the sessions of worker threads,
+ * and what they record, until the worker ends, even when the session to the process is closed.
+ */
+export function createCpuRecorder(clock: Clock): CpuRecorder {
+  let attached: InspectedThreads | undefined;
+  let recording: Begun | undefined;
+
+  const begin = (thread: InspectedThread): void => {
+    if (recording === undefined || thread.busy()) return;
     const start = startOn(thread);
-    // The caller of `stop` gets the error; a thread may end before.
+    // `stop` reports it as missing; a thread may end before.
     start.catch(() => undefined);
-    begun.set(thread, start);
-  });
+    recording.set(thread, start);
+  };
+
+  async function end(begun: Begun): Promise<readonly CpuThread[]> {
+    if (recording === begun) recording = undefined;
+    const alive = attached?.list() ?? [];
+    const profiles = await Promise.all(
+      alive.map((thread) => stopOn(thread, begun.get(thread), clock)),
+    );
+    return profiles.filter((profile) => profile !== undefined);
+  }
+
   return {
-    async stop() {
-      try {
-        const profiles = await Promise.all(
-          threads.list().map((thread) => stopOn(thread, begun.get(thread), clock)),
-        );
-        return profiles.filter((profile) => profile !== undefined);
-      } finally {
-        threads.close();
-      }
+    async record() {
+      attached ??= await inspectThreads(begin);
+      const begun: Begun = new Map();
+      recording = begun;
+      for (const thread of attached.list()) begin(thread);
+      return { stop: () => end(begun), cancel: () => void end(begun) };
     },
-    cancel: () => threads.close(),
+    async close() {
+      if (recording !== undefined) await end(recording);
+      attached?.close();
+      attached = undefined;
+    },
   };
 }
 

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { delay, type Clock } from "../kernel/base/clock.ts";
 import { StewardError } from "../kernel/base/errors.ts";
-import { CPU_PERIOD_US, recordCpu, type CpuRecording } from "./cpu.ts";
+import { CPU_PERIOD_US, createCpuRecorder, type CpuRecorder, type CpuRecording } from "./cpu.ts";
 import { HEAP_INTERVAL_BYTES, type HeapSampler } from "./heap.ts";
 import { formatCpuProfile, formatHeapProfile } from "./pprof.ts";
 
@@ -25,6 +25,7 @@ export interface ProfilesDeps {
 }
 
 export function createProfiles({ clock, heap }: ProfilesDeps): Profiles {
+  const recorder = createCpuRecorder(clock);
   let recording = false;
   return {
     async cpu(durationMs, signal) {
@@ -36,7 +37,7 @@ export function createProfiles({ clock, heap }: ProfilesDeps): Profiles {
         );
       recording = true;
       try {
-        return await record(clock, durationMs, signal);
+        return await record(recorder, { clock, durationMs, signal });
       } finally {
         recording = false;
       }
@@ -68,9 +69,13 @@ export async function endRecording(
   );
 }
 
-async function record(clock: Clock, durationMs: number, signal: AbortSignal): Promise<Uint8Array> {
+async function record(
+  recorder: CpuRecorder,
+  options: { readonly clock: Clock; readonly durationMs: number; readonly signal: AbortSignal },
+): Promise<Uint8Array> {
+  const { clock, durationMs, signal } = options;
   const fromMs = clock.now();
-  const recording = await recordCpu(clock);
+  const recording = await recorder.record();
   try {
     await delay(clock, durationMs, signal);
   } catch (left) {

@@ -14,7 +14,7 @@ import type { Component } from "../kernel/supervisor/component.ts";
 import type { Scope } from "../kernel/telemetry/types.ts";
 import { Credentials } from "../kernel/telemetry/thread/export/credentials.ts";
 import type { WireReload } from "../kernel/telemetry/thread/options.ts";
-import { recordCpu } from "./cpu.ts";
+import { createCpuRecorder, type CpuRecorder } from "./cpu.ts";
 import type { HeapSampler } from "./heap.ts";
 import { currentHeap, endRecording } from "./profiles.ts";
 import { createUploadStats, type UploadStats, type UploadStatus } from "./upload-stats.ts";
@@ -76,12 +76,14 @@ class Run {
   readonly #ending = new AbortController();
   readonly #uploads = new Set<Promise<void>>();
   readonly #loops: Promise<unknown>;
+  readonly #recorder: CpuRecorder;
   #uploader: Uploader;
 
   constructor(deps: ProfilerDeps, options: ProfilerOptions, stats: UploadStats) {
     this.#deps = deps;
     this.#options = options;
     this.#stats = stats;
+    this.#recorder = createCpuRecorder(deps.clock);
     this.#uploader = createUploader(deps, options.target);
     this.#loops = Promise.all([this.#record(), this.#renew()]);
   }
@@ -90,6 +92,7 @@ class Run {
     this.#ending.abort(new StewardError("cancelled", "the profiler is stopped"));
     await this.#uploader.close();
     await Promise.all([this.#loops, ...this.#uploads]);
+    await this.#recorder.close();
   }
 
   async #record(): Promise<void> {
@@ -98,7 +101,7 @@ class Run {
     while (!signal.aborted) {
       try {
         const fromMs = clock.now();
-        const recording = await recordCpu(clock);
+        const recording = await this.#recorder.record();
         if (await this.#waitedFor(this.#options.uploadRateMs)) {
           const untilMs = clock.now();
           this.#send({ body: await endRecording(clock, recording, fromMs), fromMs, untilMs });
@@ -139,15 +142,15 @@ class Run {
     if (reload === undefined) return;
     const credentials = new Credentials(target, reload);
     while (await this.#waitedFor(reload.everyMs)) {
-      const look = await credentials.look();
-      if (look.kind === "unusable")
+      const result = await credentials.check();
+      if (result.kind === "unusable")
         this.#deps.log.warn(
           "cannot reload the credentials of the profiler; the last good ones stay in use",
-          { reason: look.reason },
+          { reason: result.reason },
         );
-      if (look.kind !== "changed" || this.#ending.signal.aborted) continue;
+      if (result.kind !== "changed" || this.#ending.signal.aborted) continue;
       const old = this.#uploader;
-      this.#uploader = createUploader(this.#deps, look.target);
+      this.#uploader = createUploader(this.#deps, result.target);
       await Promise.all(this.#uploads);
       await old.close();
       this.#deps.log.info("reloaded the credentials of the profiler");

@@ -50,7 +50,12 @@ export async function inspectThreads(
     workers.delete(sessionId);
   });
   joined(main);
-  await session.post("NodeWorker.enable", { waitForDebuggerOnStart: false });
+  try {
+    await session.post("NodeWorker.enable", { waitForDebuggerOnStart: false });
+  } catch (error) {
+    session.disconnect();
+    throw error;
+  }
   return {
     list: () => [main, ...workers.values()],
     close() {

@@ -2,8 +2,8 @@
 import { StewardError } from "../kernel/base/errors.ts";
 import type { Complaint } from "../kernel/config/findings.ts";
 import { defineKey, type Key, type Schema } from "../kernel/config/key.ts";
-import { listOfObjects } from "../kernel/config/objects.ts";
-import { boolean, duration, oneOf, path, string, text } from "../kernel/config/types.ts";
+import { listOfObjects } from "../kernel/config/values/objects.ts";
+import { boolean, duration, oneOf, path, string, text } from "../kernel/config/values/types.ts";
 import { assertFreePath } from "./vault/mounts/rules.ts";
 
 /** An engine mounted at every start. */

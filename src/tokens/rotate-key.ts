@@ -7,7 +7,7 @@
 import { mkdir, realpath, rename, rm, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { StewardError, toStewardError } from "../kernel/base/errors.ts";
-import { syncFolder } from "../kernel/base/folder.ts";
+import { syncFolder } from "../kernel/base/system/folder.ts";
 import type { Ids } from "../kernel/base/ids.ts";
 import type { Env, Keyring } from "../kernel/state/types.ts";
 import type { TokensDeps, TokensOptions } from "./service.ts";

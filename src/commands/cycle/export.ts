@@ -1,5 +1,5 @@
 /** Exports the collected data and reports what was not delivered. */
-import { formatDuration } from "../../kernel/config/units.ts";
+import { formatDuration } from "../../kernel/config/values/units.ts";
 import type { TelemetryOptions } from "../../kernel/telemetry/options.ts";
 import { signals, type LedgerView } from "../../kernel/telemetry/status.ts";
 import type { Telemetry } from "../../kernel/telemetry/telemetry.ts";
@@ -25,10 +25,10 @@ export async function exportAll(
   return found.length === 0 ? undefined : found.join("; ");
 }
 
-function undelivered({ signals: books, logs }: LedgerView): string[] {
+function undelivered({ signals: ledgers, logs }: LedgerView): string[] {
   const found = signals.flatMap((signal) => {
     const { requests, failures, lastFailureClass, lastFailureMessage, itemsRejected } =
-      books[signal];
+      ledgers[signal];
     return [
       ...(failures === 0
         ? []

@@ -20,7 +20,7 @@ export async function checkExpositions(
   signal: AbortSignal,
 ): Promise<ExpositionReport> {
   const text = await checkOne(telemetry, "text", signal);
-  // The books come with the answer to it.
+  // The flush brings the ledger up to date.
   await telemetry.flush(deadlineMs);
   const { ledger } = telemetry.status();
   const left = ledger === undefined ? [] : leftOut(ledger);

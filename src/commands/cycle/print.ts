@@ -1,8 +1,8 @@
 /** Prints a cycle's outcome for people, or as JSON. */
 import type { StewardError } from "../../kernel/base/errors.ts";
-import { printable } from "../../kernel/base/printable.ts";
+import { printable } from "../../kernel/base/text/printable.ts";
 import { rootCause } from "../../kernel/client/failure.ts";
-import { formatDuration } from "../../kernel/config/units.ts";
+import { formatDuration } from "../../kernel/config/values/units.ts";
 import type { ExpositionReport } from "../../kernel/telemetry/exposition/check.ts";
 import type { CollectorResult } from "../../monitor/runner/cycle.ts";
 import { exitCode, isAuthFailure, textOfError, type CycleOutcome } from "./outcome.ts";

@@ -8,7 +8,7 @@ import { systemIds } from "../../kernel/base/ids.ts";
 import { createLog, type RootLog } from "../../kernel/base/log.ts";
 import { loggingFormat, loggingLevel, servicesMonitor } from "../../daemon/config/process-keys.ts";
 import type { Environment } from "../../kernel/config/key.ts";
-import { formatDuration } from "../../kernel/config/units.ts";
+import { formatDuration } from "../../kernel/config/values/units.ts";
 import { lockStateDirectory } from "../../kernel/state/folder/directory-lock.ts";
 import type { TelemetryOptions } from "../../kernel/telemetry/options.ts";
 import type { Telemetry } from "../../kernel/telemetry/telemetry.ts";
@@ -25,9 +25,9 @@ import {
   daemonSchema,
   type DaemonConfiguration,
 } from "../../daemon/configuration.ts";
-import { monitorOptionsOf } from "../../daemon/monitor.ts";
-import { telemetryOptions } from "../../daemon/telemetry-options.ts";
-import { createProcessTelemetry } from "../../daemon/telemetry.ts";
+import { monitorOptionsOf } from "../../daemon/services/monitor.ts";
+import { telemetryOptions } from "../../daemon/telemetry/telemetry-options.ts";
+import { createProcessTelemetry } from "../../daemon/telemetry/telemetry.ts";
 import type { CommandOutput } from "../command.ts";
 import { stewardVersion } from "../../daemon/version.ts";
 import { checkExpositions } from "./exposition.ts";

@@ -6,7 +6,10 @@ import { once } from "node:events";
 import type { Writable } from "node:stream";
 import { toStewardError } from "../../kernel/base/errors.ts";
 
-const PIECE_CHARACTERS = 64 * 1024;
+const PIECE_BYTES = 64 * 1024;
+
+/** Parts of an output in order, made one at a time. */
+export type Pieces = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 
 /**
  * Writes every piece in order; resolves to false when the reader went away before the end, as in `…
@@ -14,7 +17,7 @@ const PIECE_CHARACTERS = 64 * 1024;
  * signal's when that fires.
  */
 export async function writeAll(
-  pieces: Iterable<string>,
+  pieces: Pieces,
   stream: Writable,
   signal?: AbortSignal,
 ): Promise<boolean> {
@@ -28,16 +31,20 @@ export async function writeAll(
   const close = (): void => leave();
   stream.on("close", close);
   try {
-    let held = "";
-    for (const piece of pieces) {
-      held += piece;
-      if (held.length < PIECE_CHARACTERS) continue;
+    let held: Buffer[] = [];
+    let heldBytes = 0;
+    for await (const piece of pieces) {
+      const bytes = Buffer.from(piece as string);
+      held.push(bytes);
+      heldBytes += bytes.byteLength;
+      if (heldBytes < PIECE_BYTES) continue;
       if (gone) break;
       signal?.throwIfAborted();
-      await writePiece(stream, held, signal);
-      held = "";
+      await writePiece(stream, Buffer.concat(held), signal);
+      held = [];
+      heldBytes = 0;
     }
-    if (!gone && held !== "") await writePiece(stream, held, signal);
+    if (!gone && heldBytes > 0) await writePiece(stream, Buffer.concat(held), signal);
     // The error of the last piece comes with its completion.
     if (!gone) await writeLast(stream, signal);
     if (failure !== undefined) throw toStewardError(failure);
@@ -50,10 +57,10 @@ export async function writeAll(
 
 async function writePiece(
   stream: Writable,
-  text: string,
+  bytes: Uint8Array,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  if (stream.write(text)) return;
+  if (stream.write(bytes)) return;
   const left = new AbortController();
   const either = signal === undefined ? left.signal : AbortSignal.any([signal, left.signal]);
   try {

@@ -2,15 +2,18 @@
  * The last lines of a report for people: what was read, what was left out and why, what was found
  * and how fast.
  */
-import { printable } from "../../kernel/base/printable.ts";
+import { printable } from "../../kernel/base/text/printable.ts";
 import { counted, formatCount, formatElapsed, formatMemory } from "./text.ts";
-import type { ReportSummary } from "./types.ts";
+import type { ReportSummary, WrittenFile } from "./types.ts";
 
 /** Notes beyond these are only counted; `--json` has all that were kept. */
 const MAX_NOTES = 20;
 
-/** The summary as text, notes first. */
-export function formatSummary(summary: ReportSummary): string {
+/** The summary as text: notes first, files that were written last. */
+export function formatSummary(
+  summary: ReportSummary,
+  written: readonly WrittenFile[] = [],
+): string {
   // What is listed by name needs no note beside it.
   const named = new Set(summary.skippedItems?.map(({ id, detail }) => `${id}: ${detail}`));
   const worth = summary.notes.filter((note) => !named.has(note));
@@ -31,6 +34,7 @@ export function formatSummary(summary: ReportSummary): string {
     `${counted(summary.documents, "document")}, ${describeSkipped(summary.skipped)}`,
     `${counted(summary.pairs, "pair")} in ${counted(summary.groups, "group")}`,
     `${perSecond} documents per second (${formatElapsed(summary.durationMs)}), peak memory ${formatMemory(summary.peakMemoryBytes)}`,
+    ...written.map(({ path, holds }) => `wrote ${printable(path)}: ${holds}`),
   ].join("\n")}\n`;
 }
 

@@ -22,6 +22,8 @@ export interface ReportGroup {
   readonly fuzzy: number;
   readonly discriminative: number;
   readonly status: string;
+  /** A person agreed that all members but the primary may be deleted. */
+  readonly accepted?: true;
   readonly members: readonly ReportMember[];
   /** Why they match, in words. */
   readonly reasons: readonly string[];
@@ -48,6 +50,13 @@ export interface ReportSummary {
   readonly durationMs: number;
   readonly documentsPerSecond: number;
   readonly peakMemoryBytes: number;
+}
+
+/** A file that was written. */
+export interface WrittenFile {
+  readonly path: string;
+  /** What it holds, in words. */
+  readonly holds: string;
 }
 
 /** A whole run. The groups may be made while they are written. */

@@ -1,14 +1,14 @@
 /** Keys of the monitor's pages and its admin API. */
-import { formatAddress, isLoopback, type Address } from "../../kernel/config/address.ts";
+import { formatAddress, isLoopback, type Address } from "../../kernel/config/values/address.ts";
 import type { Complaint } from "../../kernel/config/findings.ts";
 import { authToken } from "../../../gateway/config.ts";
-import { guessable } from "../../kernel/config/rules.ts";
-import { atKey } from "../../kernel/config/key-finding.ts";
+import { guessable } from "../../kernel/config/checks/rules.ts";
+import { atKey } from "../../kernel/config/checks/key-finding.ts";
 import { defineKey, type Schema } from "../../kernel/config/key.ts";
 import type { Check } from "../../kernel/config/load.ts";
-import { timer } from "../../kernel/config/rules.ts";
-import { defineTlsFiles } from "../../kernel/config/tls-files.ts";
-import { address, boolean, duration, secret } from "../../kernel/config/types.ts";
+import { timer } from "../../kernel/config/checks/rules.ts";
+import { defineTlsFiles } from "../../kernel/config/checks/tls-files.ts";
+import { address, boolean, duration, secret } from "../../kernel/config/values/types.ts";
 
 export const adminEnabled = defineKey({
   path: "admin.enabled",

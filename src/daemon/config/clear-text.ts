@@ -4,7 +4,7 @@
  */
 import { isIP } from "node:net";
 import { isOverlayAddress } from "../../kernel/base/ip-address.ts";
-import { formatAddress, isLoopback, type Address } from "../../kernel/config/address.ts";
+import { formatAddress, isLoopback, type Address } from "../../kernel/config/values/address.ts";
 import { adminEnabled, adminListen, adminTls, adminToken } from "./admin-keys.ts";
 import type { Config } from "../../kernel/config/config.ts";
 import type { Finding } from "../../kernel/config/findings.ts";
@@ -14,7 +14,7 @@ import {
   gatewayTls,
   gatewayTrustedProxies,
 } from "../../../gateway/config.ts";
-import { atKey } from "../../kernel/config/key-finding.ts";
+import { atKey } from "../../kernel/config/checks/key-finding.ts";
 import type { Key } from "../../kernel/config/key.ts";
 import type { Check } from "../../kernel/config/load.ts";
 import {

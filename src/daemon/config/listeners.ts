@@ -3,10 +3,10 @@
  * fails to bind.
  */
 import { isIP } from "node:net";
-import { formatAddress, type Address } from "../../kernel/config/address.ts";
+import { formatAddress, type Address } from "../../kernel/config/values/address.ts";
 import { adminEnabled, adminListen } from "./admin-keys.ts";
 import { gatewayListen } from "../../../gateway/config.ts";
-import { atKey } from "../../kernel/config/key-finding.ts";
+import { atKey } from "../../kernel/config/checks/key-finding.ts";
 import type { Key } from "../../kernel/config/key.ts";
 import type { Check } from "../../kernel/config/load.ts";
 import { scrapeEnabled, scrapeListen } from "../../kernel/telemetry/config/scrape-keys.ts";

@@ -1,7 +1,7 @@
 /** Keys of the process: its log, which services run, its worker threads. */
 import type { LogLevel } from "../../kernel/base/log.ts";
 import { defineKey, type Key, type Schema } from "../../kernel/config/key.ts";
-import { boolean, integer, oneOf } from "../../kernel/config/types.ts";
+import { boolean, integer, oneOf } from "../../kernel/config/values/types.ts";
 
 export const loggingLevel: Key<LogLevel> = defineKey({
   path: "logging.level",

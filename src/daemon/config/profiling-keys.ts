@@ -6,8 +6,8 @@ import type { Secret } from "../../kernel/base/secret.ts";
 import type { Complaint } from "../../kernel/config/findings.ts";
 import { defineKeyGroup, keysOf } from "../../kernel/config/key-group.ts";
 import type { Schema } from "../../kernel/config/key.ts";
-import { mapOfSecrets, mapOfTexts } from "../../kernel/config/maps.ts";
-import { baseUrl, optionally } from "../../kernel/config/rules.ts";
+import { mapOfSecrets, mapOfTexts } from "../../kernel/config/values/maps.ts";
+import { baseUrl, optionally } from "../../kernel/config/checks/rules.ts";
 import {
   boolean,
   duration,
@@ -16,7 +16,7 @@ import {
   path,
   secret,
   text,
-} from "../../kernel/config/types.ts";
+} from "../../kernel/config/values/types.ts";
 
 interface ProfilingSection {
   readonly mutexProfileFraction: number;

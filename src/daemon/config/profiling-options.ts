@@ -4,7 +4,7 @@ import { adminEnabled, adminToken } from "./admin-keys.ts";
 import type { Config } from "../../kernel/config/config.ts";
 import type { Finding } from "../../kernel/config/findings.ts";
 import { authToken } from "../../../gateway/config.ts";
-import { atKey, isChanged } from "../../kernel/config/key-finding.ts";
+import { atKey, isChanged } from "../../kernel/config/checks/key-finding.ts";
 import { keysOf, readKeyGroup } from "../../kernel/config/key-group.ts";
 import type { Key } from "../../kernel/config/key.ts";
 import type { Check } from "../../kernel/config/load.ts";

@@ -4,8 +4,8 @@
  */
 import { defineKeyGroup, keysOf } from "../../kernel/config/key-group.ts";
 import type { Schema } from "../../kernel/config/key.ts";
-import { httpUrl, optionally } from "../../kernel/config/rules.ts";
-import { boolean, text } from "../../kernel/config/types.ts";
+import { httpUrl, optionally } from "../../kernel/config/checks/rules.ts";
+import { boolean, text } from "../../kernel/config/values/types.ts";
 
 interface SelfVersionSection {
   readonly enabled: boolean;

@@ -5,7 +5,7 @@
 import { accessSync, constants, realpathSync } from "node:fs";
 import { delimiter, dirname, join, relative } from "node:path";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
-import { formatAddress } from "../../kernel/config/address.ts";
+import { formatAddress } from "../../kernel/config/values/address.ts";
 import { gatewayListen } from "../../../gateway/config.ts";
 import { stateFolder } from "../../kernel/state/backups/state-keys.ts";
 import { variableOf, type Environment, type Key } from "../../kernel/config/key.ts";

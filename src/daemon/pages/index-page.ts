@@ -12,9 +12,10 @@ import type { PlainRoute } from "../../kernel/service.ts";
 type Rows = readonly (readonly [path: string, what: string])[];
 
 const documentRows: Rows = [
-  ["/duplicates", "groups of near-duplicate documents, as a page"],
-  ["/api/v1/duplicates", "the same for programs"],
-  ["/api/v1/documents", "the documents of the archives"],
+  ["/duplicates", "groups of near-duplicate documents, to review"],
+  ["/documents", "the documents of the archives, to search and read"],
+  ["/api/v1/duplicates", "the groups for programs"],
+  ["/api/v1/documents", "the documents for programs"],
   ["/api/v1/jobs", "what runs and what ran"],
   ["/api/v1/sync/status", "the last sync"],
   ["/api/v1/analysis/status", "the last analysis"],
@@ -44,7 +45,12 @@ export function indexRoute(options: IndexPageOptions): PlainRoute {
   const { demo, version, documents } = options;
   const nav = [
     { href: "/", label: "Overview", here: true },
-    ...(documents ? [{ href: "/duplicates", label: "Duplicates" }] : []),
+    ...(documents
+      ? [
+          { href: "/duplicates", label: "Duplicates" },
+          { href: "/documents", label: "Documents" },
+        ]
+      : []),
     { href: "/docs", label: "API" },
   ];
   return {

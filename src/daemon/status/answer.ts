@@ -16,7 +16,10 @@ import type { ComponentState, Health } from "../../kernel/supervisor/component.t
 import type { CardinalityInfo } from "../../kernel/telemetry/types.ts";
 import type { Telemetry } from "../../kernel/telemetry/telemetry.ts";
 import type { UpdateStatus } from "../../updates/update-check.ts";
-import type { ProcessStatusReply, MetricFacts } from "../../monitor/status/process-status.ts";
+import type {
+  ProcessStatusReply,
+  MetricFacts,
+} from "../../monitor/status/process/process-status.ts";
 import { processProblems } from "../health.ts";
 import { componentRows, serviceStates } from "./components.ts";
 import type { DeliveryView } from "./delivery.ts";

@@ -17,7 +17,8 @@ import { redactUrl } from "../../kernel/config/redact.ts";
 import { processMetricRows } from "../../kernel/telemetry/report/service-metrics.ts";
 import { selfObservability } from "../../monitor/config/upkeep-keys.ts";
 import type { MonitorOptions } from "../../monitor/options.ts";
-import type { ProcessConstants } from "../../monitor/status/process-status.ts";
+import type { ProcessConstants } from "../../monitor/status/process/process-status.ts";
+import { dedupMetrics } from "../../dedup/telemetry/metrics.ts";
 import { tokensMetrics } from "../../tokens/telemetry/metrics.ts";
 import type { DaemonConfiguration } from "../configuration.ts";
 import { advisoriesOf } from "./advisories.ts";
@@ -61,7 +62,7 @@ export function processConstants(facts: ConstantFacts): ProcessConstants {
   return {
     kind: "constants",
     status: toBinary(StatusSchema, status),
-    metrics: [...processMetricRows, ...tokensMetrics],
+    metrics: [...processMetricRows, ...dedupMetrics, ...tokensMetrics],
     records: [],
   };
 }

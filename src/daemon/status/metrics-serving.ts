@@ -7,7 +7,7 @@ import {
   type MetricsServing,
   type ServingConfig,
 } from "../../gen/steward/monitor/v1/export_pb.ts";
-import { formatAddress } from "../../kernel/config/address.ts";
+import { formatAddress } from "../../kernel/config/values/address.ts";
 import type { Config } from "../../kernel/config/config.ts";
 import {
   scrapeAllowUnauthenticated,

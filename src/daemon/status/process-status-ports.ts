@@ -9,7 +9,7 @@ import type {
   ProcessConstants,
   ProcessStatusMessage,
   ProcessStatusRequest,
-} from "../../monitor/status/process-status.ts";
+} from "../../monitor/status/process/process-status.ts";
 
 export interface ProcessStatusSource {
   constants(): ProcessConstants;

@@ -2,7 +2,7 @@
 import type { MessagePort } from "node:worker_threads";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Log } from "../../kernel/base/log.ts";
-import type { ProcessTelemetry } from "../telemetry.ts";
+import type { ProcessTelemetry } from "../telemetry/telemetry.ts";
 import { processStatusReply, type ProcessStatusSources } from "./answer.ts";
 import { processConstants, type ConstantFacts } from "./constants.ts";
 import { followDelivery } from "./delivery.ts";

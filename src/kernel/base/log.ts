@@ -1,8 +1,8 @@
 /** The log: one line per event on standard error, as text for people or JSON for machines. */
 import { pino } from "pino";
-import { Concealment } from "./concealment.ts";
+import { Concealment } from "./log/concealment.ts";
 import { StewardError } from "./errors.ts";
-import { RepeatLimit } from "./repeat-limit.ts";
+import { RepeatLimit } from "./log/repeat-limit.ts";
 import type { Secret } from "./secret.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";

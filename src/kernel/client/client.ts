@@ -3,17 +3,18 @@ import type { Clock } from "../base/clock.ts";
 import { assert, StewardError } from "../base/errors.ts";
 import type { Ids } from "../base/ids.ts";
 import { parseValue } from "../json/values.ts";
-import { readWhole } from "./body.ts";
-import { alwaysClosed, createBreaker } from "./breaker.ts";
-import type { Prepared } from "./exchange.ts";
-import { createLedger } from "./ledger.ts";
-import { listPages } from "./list.ts";
-import { perform, type PerformDeps } from "./perform.ts";
-import { createRetryBudget, unlimitedRetries } from "./retry.ts";
-import { createSkew, type Skew } from "./skew.ts";
-import { createTransport } from "./transport.ts";
+import { readWhole } from "./http/body.ts";
+import { alwaysClosed, createBreaker } from "./call/breaker.ts";
+import type { Prepared } from "./http/exchange.ts";
+import { createLedger } from "./call/ledger.ts";
+import { listPages } from "./call/list.ts";
+import { openStream } from "./call/stream.ts";
+import { perform, type PerformDeps } from "./call/perform.ts";
+import { createRetryBudget, unlimitedRetries } from "./call/retry.ts";
+import { createSkew, type Skew } from "./http/skew.ts";
+import { createTransport } from "./http/transport.ts";
 import type { CallRequest, Client, ClientFactory, ClientSpec, Reply } from "./types.ts";
-import { addressOf, checkBase } from "./url.ts";
+import { addressOf, checkBase } from "./http/url.ts";
 import { createSemaphore } from "../async/semaphore.ts";
 
 /** Shared by all clients. */
@@ -62,6 +63,21 @@ function createClient(spec: ClientSpec, deps: ClientDeps): Client {
     async *items(request, signal) {
       using _place = enter();
       yield* listPages(parts, request, AbortSignal.any([signal, closing.signal]));
+    },
+    async stream(request, signal) {
+      const slot = enter();
+      const released = (): void => slot[Symbol.dispose]();
+      try {
+        const prepared = prepare(spec, { ...request, read: "bytes" });
+        return await openStream(
+          parts,
+          { operation: request.operation, prepared, released },
+          AbortSignal.any([signal, closing.signal]),
+        );
+      } catch (error) {
+        released();
+        throw error;
+      }
     },
     status: () => ledger.rows(),
     skewMs: () => skew.skewMs(),

@@ -162,6 +162,16 @@ export interface Reply {
   readonly durationMs: number;
 }
 
+/** A response with a status from 200 to 299 whose body is still to be read. */
+export interface StreamedReply {
+  readonly status: number;
+  readonly headers: ReplyHeaders;
+  /** Decompressed and bounded. Errors are those of a call. */
+  readonly body: AsyncGenerator<Uint8Array, void, undefined>;
+  /** Ends a response whose body is not read; harmless afterwards. */
+  drop(): void;
+}
+
 /** A page of a list that was read to its end. */
 export interface Page {
   /** Counted from 1. */
@@ -199,6 +209,7 @@ export interface ListRequest {
 /** A finished attempt. */
 export interface AttemptReport {
   readonly operation: string;
+  readonly method: string;
   /** 0 when no response came. */
   readonly status: number;
   /** Undefined on success. */
@@ -268,6 +279,11 @@ export interface Client {
    * completely.
    */
   items(request: ListRequest, signal: AbortSignal): AsyncIterable<unknown[]>;
+  /**
+   * Sends one request and resolves with its headers. The body must be read or dropped. The attempt's
+   * time limit does not count the time that the reader takes.
+   */
+  stream(request: Omit<CallRequest, "read">, signal: AbortSignal): Promise<StreamedReply>;
   status(): readonly OperationStatus[];
   /** How far the upstream's clock is ahead of ours, from Date headers; 0 before the first one. */
   skewMs(): number;

@@ -3,12 +3,12 @@
  * one read from a file becomes `<name>_file`, any other a comment.
  */
 import { isDeepStrictEqual } from "node:util";
-import { printable } from "../base/printable.ts";
+import { printable } from "../base/text/printable.ts";
 import type { Config } from "./config.ts";
 import type { Key, Schema } from "./key.ts";
 import { holdsSecret, redactUrl } from "./redact.ts";
-import { writeSecret, writeValue } from "./written.ts";
-import type { Written, WrittenEntry, WrittenGroup } from "./types.ts";
+import { writeSecret, writeValue } from "./values/written.ts";
+import type { Written, WrittenEntry, WrittenGroup } from "./values/types.ts";
 
 /**
  * Every key that has a value, in the order of the schema, without secrets, as the head of the file

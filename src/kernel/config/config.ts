@@ -2,9 +2,9 @@
 import { Secret } from "../base/secret.ts";
 import { assert } from "../base/errors.ts";
 import type { Key, Schema } from "./key.ts";
-import type { SourceLocation } from "./raw.ts";
+import type { SourceLocation } from "./findings.ts";
 import { redactUrl } from "./redact.ts";
-import { secretSource, type SecretSource, type Shown } from "./types.ts";
+import { secretSource, type SecretSource, type Shown } from "./values/types.ts";
 
 export type Source =
   | { readonly from: "default" }

@@ -1,10 +1,10 @@
 /** Decides whether this start is the demo, and restricts it. */
 import { StewardError, toStewardError } from "../base/errors.ts";
-import { formatAddress, isLoopback, type Address } from "./address.ts";
-import { nearest } from "../base/nearest.ts";
+import { formatAddress, isLoopback, type Address } from "./values/address.ts";
+import { nearest } from "../base/text/nearest.ts";
 import type { Finding } from "./findings.ts";
 import type { Environment } from "./key.ts";
-import { parseBoolean } from "./types.ts";
+import { parseBoolean } from "./values/types.ts";
 
 /** The decision and its reason, for the first log lines. */
 export interface DemoDecision {

@@ -1,6 +1,11 @@
 /** Findings about a configuration: collected in one pass and listed line by line. */
-import { printable } from "../base/printable.ts";
-import type { SourceLocation } from "./raw.ts";
+import { printable } from "../base/text/printable.ts";
+
+/** A line of the file (from 1) or an environment variable. */
+export interface SourceLocation {
+  readonly line?: number;
+  readonly variable?: string;
+}
 
 /** Errors prevent the start, warnings do not. */
 export interface Finding extends SourceLocation {

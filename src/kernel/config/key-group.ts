@@ -1,9 +1,9 @@
 /** A section of the configuration as one object: keys are declared as fields and read together. */
 import type { Config } from "./config.ts";
-import { writtenName, type Field } from "./fields.ts";
+import { writtenName, type Field } from "./values/fields.ts";
 import type { Complaint } from "./findings.ts";
 import { defineKey, type Key, type Schema } from "./key.ts";
-import type { KeyType } from "./types.ts";
+import type { KeyType } from "./values/types.ts";
 
 /** The keys of a section, by field name. */
 export type KeyGroup<T> = { readonly [K in keyof T]-?: Key<T[K]> };

@@ -4,7 +4,7 @@
  */
 import { assert } from "../base/errors.ts";
 import type { Complaint } from "./findings.ts";
-import type { KeyType } from "./types.ts";
+import type { KeyType } from "./values/types.ts";
 
 /** An empty variable is unset. */
 export type Environment = Readonly<Record<string, string | undefined>>;

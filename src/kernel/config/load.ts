@@ -5,16 +5,16 @@
 import { dirname } from "node:path";
 import { toStewardError } from "../base/errors.ts";
 import { createConfig, type Config, type Setting, type Source } from "./config.ts";
-import { readEnvironment } from "./environment.ts";
-import { readFallbacks } from "./fallbacks.ts";
-import { readYaml } from "./file.ts";
-import { orderFindings, type Complaint, type Finding } from "./findings.ts";
-import { flattenFile } from "./flatten.ts";
+import { readEnvironment } from "./sources/environment.ts";
+import { readFallbacks } from "./sources/fallbacks.ts";
+import { readYaml } from "./sources/file.ts";
+import { orderFindings, type Complaint, type Finding, type SourceLocation } from "./findings.ts";
+import { flattenFile } from "./sources/flatten.ts";
 import type { Environment, Key, Schema } from "./key.ts";
-import type { SourceLocation, Raw } from "./raw.ts";
-import { chooseSecret, FILE_ENDING } from "./secret-file.ts";
+import type { Raw } from "./values/raw.ts";
+import { chooseSecret, FILE_ENDING } from "./values/secret-file.ts";
 import { holdsWrittenSecret } from "./secrets.ts";
-import type { Complain, ReadContext } from "./types.ts";
+import type { Complain, ReadContext } from "./values/types.ts";
 
 /** Reads a whole file as text; throws system errors. */
 export type ReadFile = (path: string) => string;

@@ -3,7 +3,7 @@ import { Secret } from "../base/secret.ts";
 import type { Config } from "./config.ts";
 import type { Environment, Schema } from "./key.ts";
 import { holdsSecret } from "./redact.ts";
-import { secretSource } from "./types.ts";
+import { secretSource } from "./values/types.ts";
 
 /** The secrets among the values of a schema: of keys, map entries and fields of listed objects. */
 export function configuredSecrets(config: Config, schema: Schema): Secret[] {

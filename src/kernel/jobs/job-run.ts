@@ -31,6 +31,8 @@ export interface JobRun {
   readonly progress: Progress;
   readonly notes: Notes;
   readonly context: JobContext<unknown>;
+  /** What a cancelled job keeps as its result, as JSON; undefined when it keeps none. */
+  cancelledResult(): string | undefined;
   /** Fires the signal with this reason. */
   interrupt(reason: StewardError): void;
   /** Stops writing progress. */
@@ -46,6 +48,7 @@ export function createJobRun(type: AnyJobType, row: JobRow, deps: JobRunDeps): J
   const input = type.input.read(row.input);
   let timer: Disposable | undefined;
   let closed = false;
+  let kept: (() => unknown) | undefined;
   const progress = createProgress(
     type.phases,
     { progress: row.progress, phaseProgress: row.phaseProgress, message: row.message },
@@ -79,6 +82,9 @@ export function createJobRun(type: AnyJobType, row: JobRow, deps: JobRunDeps): J
         );
       }),
     resume: () => row.cursor,
+    keepWhenCancelled(result) {
+      kept = result;
+    },
     note: (kind, item) => notes.add(kind, item),
     notes: () => notes.counts(),
   };
@@ -87,6 +93,7 @@ export function createJobRun(type: AnyJobType, row: JobRow, deps: JobRunDeps): J
     progress,
     notes,
     context,
+    cancelledResult: () => kept && JSON.stringify(kept()),
     interrupt: (reason) => controller.abort(reason),
     close() {
       closed = true;

@@ -103,10 +103,11 @@ class EnvJobs implements Jobs {
           `the job ${id} is ${row.status} and cannot be cancelled`,
           { rule: "job state" },
         );
-      const reached = this.#runs.get(id)?.run?.progress.state ?? {};
+      const run = this.#runs.get(id)?.run;
       const cancelled: JobRow = {
         ...row,
-        ...reached,
+        ...run?.progress.state,
+        ...resultFields(run?.cancelledResult()),
         status: "cancelled",
         completedAtMs: notBefore(row, clock.now()),
       };
@@ -239,22 +240,35 @@ class EnvJobs implements Jobs {
         notes: run.notes.list(),
       });
     } catch (error) {
-      if (!run.context.signal.aborted) await this.#fail(run.id, error, run);
-      else if (this.#stopping.signal.aborted)
+      if (run.context.signal.aborted && this.#stopping.signal.aborted) {
         await env.write((tx) => updateRunning(tx, run.id, { attempts: 0 }));
+        return;
+      }
+      if (!run.context.signal.aborted) await this.#fail(run.id, error, run);
+      await this.#keepResult(run);
     }
+  }
+
+  /** A cancelled run may have ended a step after the cancel. */
+  async #keepResult(run: JobRun): Promise<void> {
+    const fields = resultFields(run.cancelledResult());
+    if (fields.resultJson === undefined) return;
+    await this.#options.env.write((tx) => {
+      const row = tx.get(jobs, run.id);
+      if (row?.status === "cancelled") tx.put(jobs, run.id, { ...row, ...fields });
+    });
   }
 
   async #fail(id: string, thrown: unknown, run?: JobRun): Promise<void> {
     const error = toStewardError(thrown);
-    const tell = (): void => this.#options.log.error("a job failed", { job: id, error });
+    const logFailure = (): void => this.#options.log.error("a job failed", { job: id, error });
     const reached = run === undefined ? {} : { ...run.progress.state, notes: run.notes.list() };
     try {
-      // Reported after it is stored: a refused commit may reveal a cancel before the signal fires,
-      // and only the row is authoritative.
-      await this.#finish(id, { ...reached, status: "failed", error: error.message }, tell);
+      // Reported after it is stored: the job may have been cancelled meanwhile, and only the row is
+      // authoritative.
+      await this.#finish(id, { ...reached, status: "failed", error: error.message }, logFailure);
     } catch (unstored) {
-      tell();
+      logFailure();
       throw unstored;
     }
   }
@@ -305,6 +319,10 @@ class EnvJobs implements Jobs {
     if (this.#stopping.signal.aborted)
       throw new StewardError("not_ready", "Steward is stopping and starts no jobs");
   }
+}
+
+function resultFields(resultJson: string | undefined): { readonly resultJson?: string } {
+  return resultJson === undefined ? {} : { resultJson };
 }
 
 /** With a wall clock set back, a job does not end before it began. */

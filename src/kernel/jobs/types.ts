@@ -36,6 +36,8 @@ export interface JobContext<I> {
   commit(change: (tx: Tx) => void, cursor?: Uint8Array): Promise<void>;
   /** The cursor of the last commit before a crash. */
   resume(): Uint8Array | undefined;
+  /** Called when the job is cancelled, and when its run has ended after that: the result to keep. */
+  keepWhenCancelled(result: () => unknown): void;
   /** Counts a note; the first 1,000 are kept. */
   note(kind: string, item: string): void;
   /** Counts of notes by kind. */

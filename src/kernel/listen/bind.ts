@@ -1,7 +1,7 @@
 /** Binds ports, with clear errors. */
 import type { Server } from "node:net";
 import { StewardError, toStewardError } from "../base/errors.ts";
-import { formatAddress, isLoopback, type Address } from "../config/address.ts";
+import { formatAddress, isLoopback, type Address } from "../config/values/address.ts";
 
 /** An address to bind, and its configuration key. */
 export interface Binding {

@@ -25,16 +25,16 @@ export function hasBody(request: ServerRequest): boolean {
 }
 
 /** Maximum rest of a body that is read and dropped, to keep its connection usable. */
-const DROPPED_BYTES = 64 * 1024;
+const DISCARDED_BYTES = 64 * 1024;
 
 /** Drops the unread rest of a body up to a limit; beyond it the rest stays unread. */
-export function dropRest(request: ServerRequest): void {
+export function discardBody(request: ServerRequest): void {
   if (request.destroyed || request.readableEnded) return;
   let dropped = 0;
   request
     .on("data", (chunk: Uint8Array) => {
       dropped += chunk.length;
-      if (dropped > DROPPED_BYTES) request.pause();
+      if (dropped > DISCARDED_BYTES) request.pause();
     })
     .resume();
 }
@@ -43,7 +43,7 @@ export function dropRest(request: ServerRequest): void {
  * Call before the head of a response is written: over HTTP/1.1 the connection ends after it when
  * more of the body may arrive than is worth reading.
  */
-export function closeUnlessRestIsShort(request: ServerRequest, response: ServerResponse): void {
+export function closeUnlessBodyIsShort(request: ServerRequest, response: ServerResponse): void {
   if (
     request.complete ||
     response.headersSent ||
@@ -51,7 +51,7 @@ export function closeUnlessRestIsShort(request: ServerRequest, response: ServerR
     !hasBody(request)
   )
     return;
-  if (Number(request.headers["content-length"] ?? Infinity) > DROPPED_BYTES)
+  if (Number(request.headers["content-length"] ?? Infinity) > DISCARDED_BYTES)
     response.setHeader("connection", "close");
 }
 

@@ -5,7 +5,7 @@
 import { createServer, type Server, type Socket } from "node:net";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { formatAddress, type Address } from "../config/address.ts";
+import { formatAddress, type Address } from "../config/values/address.ts";
 import { bind, refuseOpenAddress } from "./bind.ts";
 import {
   createCertificates,
@@ -26,7 +26,7 @@ import type { TlsFiles } from "./tls/key-pair.ts";
 import { resolveLimits, type LimitOverrides, type ListenLimits } from "./admission/limits.ts";
 import { createRefusals, type RefusalCount } from "./admission/refusals.ts";
 import { createRequests, refuseAsText, type Requests } from "./requests.ts";
-import { everybodyIsOwner, type Classify } from "./admission/shares.ts";
+import { classifyAllAsOwner, type Classify } from "./admission/shares.ts";
 import { sniff, type Protocol } from "./http/sniff.ts";
 import { createTlsSide, type TlsSide } from "./tls/tls-side.ts";
 import { createUncommonMethods, type UncommonMethod } from "./http/uncommon-methods.ts";
@@ -146,7 +146,7 @@ class PortListener implements Listener {
     this.#requests = createRequests(
       this.#limits,
       {
-        classify: spec.classify ?? everybodyIsOwner,
+        classify: spec.classify ?? classifyAllAsOwner,
         refuse: spec.refuse ?? refuseAsText,
         connections,
         refusals: this.#refusals,

@@ -9,8 +9,8 @@ import type { Log } from "../base/log.ts";
 import { createBodyBudget, type BodyBudget } from "./admission/body-budget.ts";
 import type { Connections } from "./admission/connections.ts";
 import {
-  closeUnlessRestIsShort,
-  dropRest,
+  closeUnlessBodyIsShort,
+  discardBody,
   hasBody,
   refuse,
   streamOf,
@@ -272,8 +272,8 @@ function refuseExchange(
   error: StewardError,
 ): void {
   options.refusals.add(reason, classification.share);
-  closeUnlessRestIsShort(request, response);
-  dropRest(request);
+  closeUnlessBodyIsShort(request, response);
+  discardBody(request);
   options.refuse(request, response, error);
 }
 

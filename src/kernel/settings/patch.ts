@@ -1,8 +1,8 @@
 /** Reads a change of settings with the types of the configuration keys. */
-import { nearest } from "../base/nearest.ts";
+import { nearest } from "../base/text/nearest.ts";
 import type { Key, Schema } from "../config/key.ts";
-import type { Raw } from "../config/raw.ts";
-import type { Complain, ReadContext, Shown } from "../config/types.ts";
+import type { Raw } from "../config/values/raw.ts";
+import type { Complain, ReadContext, Shown } from "../config/values/types.ts";
 import { invalidRequest, type Issues } from "../wire/issues.ts";
 
 /** Settings never name files. */

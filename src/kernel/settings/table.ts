@@ -2,7 +2,7 @@
  * Table of changed settings: one row per key, with the value as the effective configuration shows
  * it.
  */
-import type { Shown } from "../config/types.ts";
+import type { Shown } from "../config/values/types.ts";
 import { StewardError } from "../base/errors.ts";
 import { stringKey } from "../state/keys.ts";
 import { defineTable } from "../state/table.ts";

@@ -7,12 +7,12 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "
 import { join } from "node:path";
 import { assert, StewardError, toStewardError } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
-import { makeFolder } from "../base/folder.ts";
+import { makeFolder } from "../base/system/folder.ts";
 import type { Log } from "../base/log.ts";
 import { createEnv } from "./environment/env.ts";
 import { FORMAT, IDENTITY, OPEN_MARKER, putMetadata } from "./rows/store-metadata.ts";
 import type { Identity } from "./rows/store-metadata.ts";
-import { checkCensus, createMetadataReader } from "./rows/metadata-reader.ts";
+import { checkRowCounts, createMetadataReader } from "./rows/metadata-reader.ts";
 import type { MetadataReader } from "./rows/metadata-reader.ts";
 import { createIndexCheck } from "./writes/index-check.ts";
 import { createKeyRing } from "./codec/key-ring.ts";
@@ -168,7 +168,7 @@ async function openExisting(path: string, spec: Spec, options: Opening): Promise
   const { report, metadata } = await inspect(path, options);
   checkIdentity(path, spec, metadata.identity(path), options.version);
   const migrations = migrationsFor(path, spec, metadata.identity(path), metadata.migration());
-  checkCensus(path, report, metadata);
+  checkRowCounts(path, report, metadata);
   if (migrations.length === 0) checkIndexes(path, spec.tables, report);
   const file = openLmdbFile(path, {
     tables: [...spec.tables, ...migrations.flatMap(({ tables }) => tables)],
@@ -216,7 +216,7 @@ async function checkAgain(path: string, spec: Spec, { version }: Opening): Promi
   const depth = fileBytes(path) > WHOLE_RECHECK_BYTES ? "paths" : "whole";
   const report = await verifyFile(path, { depth, visit: metadata.visit });
   checkIdentity(path, spec, metadata.identity(path), version);
-  checkCensus(path, report, metadata);
+  checkRowCounts(path, report, metadata);
 }
 
 async function bring(

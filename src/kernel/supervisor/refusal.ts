@@ -3,7 +3,7 @@
  * its requests with the reason. Only a restart ends this: the file must be repaired or restored
  * while Steward is stopped.
  */
-import { DISK } from "../base/disk-faults.ts";
+import { DISK } from "../base/system/disk-faults.ts";
 import {
   errorWithRemedy,
   ownMessage,

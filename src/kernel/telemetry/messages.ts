@@ -1,11 +1,13 @@
 /**
  * Every message between the threads that write series and the telemetry thread.
  *
- *   writer (main, monitor)                 telemetry thread                    host (main) scope,
- *   rows, labels, snapshot, logs,   | <- snapshot?, ack, logs-ack,     | attach, flush, expose,
- *   credit, cancel, written, pull-stop, stop -> spans, figures, mark ->    one MessagePort each |
- *   spans-ack           parentPort | <- ready, ledger, log, output, flushed, chunk, pull-stopped,
- *   stopped
+ *   writer (main, monitor)             telemetry thread                   host (main)
+ *   scope, rows, labels, snapshot,  ->|                  |<- attach, flush, expose, credit,
+ *   closed, logs, spans, figures,     |                  |   cancel, written, pull-stop, stop
+ *   mark                              |                  |
+ *   snapshot?, ack, logs-ack,       <-|                  |-> ready, ledger, log, output, flushed,
+ *   spans-ack                         |                  |   chunk, pull-stopped, stopped
+ *        one MessagePort each                                  parentPort
  */
 import type { MessagePort } from "node:worker_threads";
 import type { OutboxStatus } from "./writer/outbox.ts";
@@ -106,7 +108,7 @@ export type WriterMessage =
       readonly type: "labels";
       readonly scope: number;
       readonly seq: number;
-      readonly births: readonly number[];
+      readonly started: readonly number[];
       readonly rows: readonly number[];
       readonly values: readonly WireValues[];
       readonly ended: readonly number[];

@@ -1,6 +1,6 @@
 /** Options of telemetry and their defaults. */
 import { Secret } from "../base/secret.ts";
-import type { Address } from "../config/address.ts";
+import type { Address } from "../config/values/address.ts";
 import type { ClientAuth } from "../listen/tls/client-certificates.ts";
 import { defaultLogLimits } from "./writer/log-record.ts";
 import type { LogLimits } from "./writer/log-record.ts";

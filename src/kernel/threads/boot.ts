@@ -1,10 +1,10 @@
 /** The `workerData` of a service's thread: plain data and transferred ports. */
 import type { MessagePort } from "node:worker_threads";
 import type { LogBoot } from "./log-lines.ts";
-import type { ResidentCode } from "./resident.ts";
+import type { ServiceCode } from "./service-instance.ts";
 
 export interface Boot {
-  readonly code: ResidentCode;
+  readonly code: ServiceCode;
   readonly options: unknown;
   readonly log: LogBoot;
   readonly ports: Readonly<Record<string, MessagePort>>;

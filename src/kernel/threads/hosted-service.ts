@@ -6,7 +6,7 @@ import type { Ids } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import type { Service } from "../service.ts";
 import type { Component, ComponentState } from "../supervisor/component.ts";
-import type { Caller, Encoding, ReplyMeta } from "./messages.ts";
+import type { Caller, Encoding, ReplyMeta } from "./calls/messages.ts";
 
 /** The service's view of its thread. */
 export interface ThreadContext {

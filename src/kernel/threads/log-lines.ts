@@ -7,7 +7,7 @@ export const MAX_CHARACTERS = 1_048_576;
 export interface LogBoot {
   readonly level: LogLevel;
   /** Shared counter of the characters in transit. */
-  readonly underWay: Int32Array;
+  readonly inTransit: Int32Array;
 }
 
 /**
@@ -16,36 +16,39 @@ export interface LogBoot {
  */
 export type LogMessage =
   | { readonly kind: "line"; readonly line: string }
-  | { readonly kind: "left_out"; readonly lines: number };
+  | { readonly kind: "dropped"; readonly lines: number };
 
-export interface SentLog {
+export interface ThreadLog {
   readonly log: Log;
   /** Reports the number of dropped lines, if any. */
-  readonly tell: () => void;
+  readonly reportDropped: () => void;
 }
 
 /** In the thread. Each line is posted at once: posted lines arrive even when the thread dies. */
-export function createSentLog(
-  { level, underWay }: LogBoot,
+export function createThreadLog(
+  { level, inTransit }: LogBoot,
   post: (message: LogMessage) => void,
   now: () => number,
-): SentLog {
-  let leftOut = 0;
-  const tell = (): void => {
-    if (leftOut > 0) post({ kind: "left_out", lines: leftOut });
-    leftOut = 0;
+): ThreadLog {
+  let dropped = 0;
+  const reportDropped = (): void => {
+    if (dropped > 0) post({ kind: "dropped", lines: dropped });
+    dropped = 0;
   };
   const write = (line: string): void => {
-    if (Atomics.load(underWay, 0) >= MAX_CHARACTERS) {
-      leftOut += 1;
+    if (Atomics.load(inTransit, 0) >= MAX_CHARACTERS) {
+      dropped += 1;
       return;
     }
-    tell();
-    Atomics.add(underWay, 0, line.length);
+    reportDropped();
+    Atomics.add(inTransit, 0, line.length);
     post({ kind: "line", line });
   };
   // The process's log suppresses repeats; it also knows the lines of earlier threads.
-  return { log: createLog({ level, format: "json", write, now, limitRepeats: false }), tell };
+  return {
+    log: createLog({ level, format: "json", write, now, limitRepeats: false }),
+    reportDropped,
+  };
 }
 
 /** On the main thread. */
@@ -56,17 +59,17 @@ export interface RelayedLog {
 
 /** Receives the lines of one start of a thread, in order. */
 export function createRelayedLog(log: RootLog, thread: string): RelayedLog {
-  const underWay = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const inTransit = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   return {
-    boot: { level: log.level, underWay },
+    boot: { level: log.level, inTransit },
     receive(message) {
-      if (message.kind === "left_out")
+      if (message.kind === "dropped")
         return log
           .child(thread)
           .warn(
             `${message.lines} log lines were dropped: the thread logged faster than they could be written`,
           );
-      Atomics.sub(underWay, 0, message.line.length);
+      Atomics.sub(inTransit, 0, message.line.length);
       log.relay(message.line);
     },
   };

@@ -4,22 +4,22 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "../base/clock.ts";
-import { logConsole } from "../base/console-log.ts";
+import { logConsole } from "../base/log/console-log.ts";
 import { writeError } from "../base/error-message.ts";
 import { assert } from "../base/errors.ts";
 import { systemIds } from "../base/ids.ts";
-import { collectStartGarbage } from "../base/start-garbage.ts";
-import { createAnswers, plainRows } from "./answers.ts";
+import { collectStartGarbage } from "../base/system/start-garbage.ts";
+import { createAnswers, plainRows } from "./calls/answers.ts";
 import { STATE_MS, type Boot } from "./boot.ts";
-import { Dispatcher, type Post } from "./dispatcher.ts";
-import { createSentLog } from "./log-lines.ts";
-import { ownBytes, type FromThread, type ToThread } from "./messages.ts";
-import { startResident, type Resident } from "./resident.ts";
+import { Dispatcher, type Post } from "./calls/dispatcher.ts";
+import { createThreadLog } from "./log-lines.ts";
+import { ownBytes, type FromThread, type ToThread } from "./calls/messages.ts";
+import { startServiceInstance, type ServiceInstance } from "./service-instance.ts";
 
 const port = parentPort;
 assert(port !== null, "this file is the entry of a thread");
 const boot = workerData as Boot;
-const sent = createSentLog(
+const sent = createThreadLog(
   boot.log,
   (message) => port.postMessage(message),
   () => systemClock.now(),
@@ -29,7 +29,7 @@ logConsole(log);
 const topics = new Set<string>();
 const starting = new AbortController();
 let dispatcher: Dispatcher | undefined;
-let resident: Resident | undefined;
+let instance: ServiceInstance | undefined;
 
 const post: Post = (message, transfer = []) => port.postMessage(message, [...transfer]);
 
@@ -46,20 +46,20 @@ port.on("message", (message: ToThread) => {
     case "unlisten":
       return void topics.delete(message.topic);
     case "ports":
-      return resident?.renewPorts(message.ports);
+      return instance?.renewPorts(message.ports);
     case "stop":
       return void stop(message.deadlineMs);
   }
 });
 
 try {
-  resident = await startResident(
+  instance = await startServiceInstance(
     { clock: systemClock, ids: systemIds, log, publish, ports: boot.ports },
     boot.code,
     boot.options,
     starting.signal,
   );
-  const { service } = resident;
+  const { service } = instance;
   collectStartGarbage();
   dispatcher = new Dispatcher(createAnswers(service), post, systemClock);
   post({
@@ -77,22 +77,22 @@ function publish(topic: string, body: Uint8Array): void {
 }
 
 function sendState(): void {
-  sent.tell();
-  if (resident === undefined) return;
+  sent.reportDropped();
+  if (instance === undefined) return;
   post({
     kind: "state",
-    components: resident.supervisor.states(),
-    ready: resident.supervisor.ready(),
+    components: instance.supervisor.states(),
+    ready: instance.supervisor.ready(),
   } satisfies FromThread);
   systemClock.timer(systemClock.monotonic() + STATE_MS, sendState);
 }
 
 async function stop(deadlineMs: number): Promise<void> {
   starting.abort();
-  const stopped = resident;
-  resident = undefined;
+  const stopped = instance;
+  instance = undefined;
   dispatcher?.stop();
   await stopped?.supervisor.stop(deadlineMs);
-  sent.tell();
+  sent.reportDropped();
   post({ kind: "stopped" });
 }

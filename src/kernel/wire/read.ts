@@ -14,7 +14,7 @@ import {
 import { assert } from "../base/errors.ts";
 import { createIssues, invalidRequest } from "./issues.ts";
 import { noted, readJsonText, type JsonText } from "./json-text.ts";
-import { nearest } from "../base/nearest.ts";
+import { nearest } from "../base/text/nearest.ts";
 import { acceptedNames, isWellKnown, jsonName } from "./style.ts";
 import {
   isObject,

@@ -12,7 +12,7 @@ import {
 import { ListValueSchema, ValueSchema } from "@bufbuild/protobuf/wkt";
 import { assert } from "../base/errors.ts";
 import type { Issues } from "./issues.ts";
-import { nearest } from "../base/nearest.ts";
+import { nearest } from "../base/text/nearest.ts";
 import { enumTexts, styleOf } from "./style.ts";
 import { parseTime } from "./time.ts";
 

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { toStewardError } from "../../kernel/base/errors.ts";
 import type { Log } from "../../kernel/base/log.ts";
-import { createTokenBucket } from "../../kernel/client/token-bucket.ts";
+import { createTokenBucket } from "../../kernel/client/call/token-bucket.ts";
 import type { Component } from "../../kernel/supervisor/component.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import {

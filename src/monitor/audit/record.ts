@@ -1,5 +1,5 @@
 /** Decodes a configuration audit event from parsed JSON. */
-import { boundName } from "../../kernel/base/bounded-name.ts";
+import { boundName } from "../../kernel/base/text/bounded-name.ts";
 import type { Instant, InstantReader } from "../ingest/instants.ts";
 
 /**

@@ -15,7 +15,7 @@ export const aclLastChanged = defineMetric({
   kind: "gauge",
   unit: "s",
   group: "ACL",
-  help: "When the policy last changed: as Headscale tells it, else when the process first saw the present ETag (restart resets it).",
+  help: "When the policy last changed: as reported by Headscale, else when the process first saw the present ETag (restart resets it).",
 });
 export const aclPostureGatedRules = defineMetric({
   name: "vpn.acl.posture_gated_rules",

@@ -2,7 +2,7 @@
 import { accessSync, constants, existsSync, renameSync, rmSync } from "node:fs";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
-import { makeFolder } from "../../kernel/base/folder.ts";
+import { makeFolder } from "../../kernel/base/system/folder.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import { createStateFactory } from "../../kernel/state/state-factory.ts";
 import type { Env } from "../../kernel/state/types.ts";

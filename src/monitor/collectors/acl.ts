@@ -54,7 +54,7 @@ export const acl = defineCollector({
     return async (tick) => {
       const policy = await tick.call(getPolicy, () => deps.provider.policy(tick.signal));
       if (policy === undefined) return showNone(tick);
-      last = await look(policy, last, tick);
+      last = await parseIfChanged(policy, last, tick);
       tick.sweep.gauge(aclLastChanged, unixSeconds(policy.updatedMs ?? last.sinceMs), {});
       tick.sweep.gauge(aclSize, Buffer.byteLength(policy.text), {});
       if (last.summary === undefined) return;
@@ -73,7 +73,7 @@ interface Seen {
   readonly summary: PolicySummary | undefined;
 }
 
-async function look(
+async function parseIfChanged(
   { etag, text }: Policy,
   last: Seen | undefined,
   { nowMs, signal }: Tick,

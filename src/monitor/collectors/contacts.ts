@@ -1,8 +1,17 @@
 /** Collector of unverified network contacts. Addresses are never read. */
+import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import { defineOperation } from "../capability/operation.ts";
-import { contactNeedsVerification, contactsMetrics } from "../catalogue/contacts.ts";
 import { defineCollector } from "./collector.ts";
 import { defineSection } from "./section.ts";
+
+const contactNeedsVerification = defineMetric({
+  name: "vpn.contact.needs_verification",
+  kind: "gauge",
+  unit: "1",
+  attributes: ["vpn.contact.type"],
+  group: "Contacts",
+  help: "1 when the contact address is unverified; types account, support, security.",
+});
 
 const getContacts = defineOperation("getContacts");
 
@@ -17,7 +26,7 @@ export const contacts = defineCollector({
   needs: "contacts",
   scopes: [["account_settings:read"]],
   operations: [getContacts],
-  emits: contactsMetrics,
+  emits: catalogue([contactNeedsVerification]),
   open:
     ({ provider }) =>
     async (tick) => {

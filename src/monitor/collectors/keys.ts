@@ -1,6 +1,6 @@
 /** Collector of keys: credentials of the control plane, their expiry and their permissions. */
 import { keyField } from "../../kernel/config/key-group.ts";
-import { duration } from "../../kernel/config/types.ts";
+import { duration } from "../../kernel/config/values/types.ts";
 import { defineOperation } from "../capability/operation.ts";
 import {
   keyAllowedTags,

@@ -5,7 +5,7 @@ import {
   type KeyField,
   type KeyGroup,
 } from "../../kernel/config/key-group.ts";
-import { noBlank, positive } from "../../kernel/config/rules.ts";
+import { noBlank, positive } from "../../kernel/config/checks/rules.ts";
 import {
   duration,
   integer,
@@ -13,7 +13,7 @@ import {
   oneOf,
   string,
   type KeyType,
-} from "../../kernel/config/types.ts";
+} from "../../kernel/config/values/types.ts";
 import {
   hasLocation,
   objectStoreFields,

@@ -11,8 +11,8 @@ import {
   type KeyGroup,
 } from "../../kernel/config/key-group.ts";
 import type { Key, Schema } from "../../kernel/config/key.ts";
-import { timer } from "../../kernel/config/rules.ts";
-import { boolean, duration } from "../../kernel/config/types.ts";
+import { timer } from "../../kernel/config/checks/rules.ts";
+import { boolean, duration } from "../../kernel/config/values/types.ts";
 import type { NetworkFeeds } from "../config/network-keys.ts";
 import type { NetworkOptions, ScheduledOptions } from "../options.ts";
 

@@ -2,20 +2,41 @@
  * Collector of virtual-IP services and, optionally, their hosts. Service addresses give names to
  * flows.
  */
+import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { Values } from "../../kernel/telemetry/types.ts";
 import { defineOperation, stateOfError } from "../capability/operation.ts";
 import type { ApiState } from "../capability/operation.ts";
-import {
-  serviceHosts,
-  servicePorts,
-  servicesCount,
-  servicesMetrics,
-} from "../catalogue/services.ts";
 import type { ServiceHost, VirtualService } from "../providers/model.ts";
 import { defineCollector } from "./collector.ts";
 import type { CollectorDeps, Tick } from "./collector.ts";
 import { defineSection, flag } from "./section.ts";
 import { Tally } from "./tally.ts";
+
+const serviceHosts = defineMetric({
+  name: "vpn.service.hosts",
+  kind: "gauge",
+  unit: "1",
+  attributes: ["vpn.service.name", "vpn.service.approval", "vpn.service.configured"],
+  group: "Services",
+  help: "Hosts of a service by approval level and configured state.",
+  when: "cardinality.per_entity.service and collectors.services.collect_hosts",
+});
+const servicePorts = defineMetric({
+  name: "vpn.service.ports",
+  kind: "gauge",
+  unit: "{port}",
+  attributes: ["vpn.service.name"],
+  group: "Services",
+  help: "Port rules of a service.",
+  when: "cardinality.per_entity.service",
+});
+const servicesCount = defineMetric({
+  name: "vpn.services.count",
+  kind: "gauge",
+  unit: "1",
+  group: "Services",
+  help: "Virtual-IP services in the network.",
+});
 
 const listServices = defineOperation("listServices");
 const listHosts = defineOperation("listServiceHosts");
@@ -38,7 +59,7 @@ export const services = defineCollector({
     ["services:read"],
     ...(options?.collectHosts === true ? [["devices:core:read"]] : []),
   ],
-  emits: servicesMetrics,
+  emits: catalogue([serviceHosts, servicePorts, servicesCount]),
   open:
     (deps, { collectHosts }) =>
     async (tick) => {

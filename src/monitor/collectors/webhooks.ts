@@ -4,8 +4,8 @@
  */
 import { failureOf } from "../../kernel/client/failure.ts";
 import { keyField } from "../../kernel/config/key-group.ts";
-import { noBlank } from "../../kernel/config/rules.ts";
-import { listOf, string } from "../../kernel/config/types.ts";
+import { noBlank } from "../../kernel/config/checks/rules.ts";
+import { listOf, string } from "../../kernel/config/values/types.ts";
 import { defineOperation } from "../capability/operation.ts";
 import { webhookEndpointsEventMismatchRecord } from "../catalogue/records.ts";
 import {

@@ -7,7 +7,13 @@ import {
   type KeyGroup,
 } from "../../kernel/config/key-group.ts";
 import type { Schema } from "../../kernel/config/key.ts";
-import { baseUrl, isPlainRemote, noBlank, optionally, timer } from "../../kernel/config/rules.ts";
+import {
+  baseUrl,
+  isPlainRemote,
+  noBlank,
+  optionally,
+  timer,
+} from "../../kernel/config/checks/rules.ts";
 import {
   boolean,
   duration,
@@ -16,7 +22,7 @@ import {
   secret,
   string,
   text,
-} from "../../kernel/config/types.ts";
+} from "../../kernel/config/values/types.ts";
 import type { AnnotationOptions } from "../options.ts";
 
 type AnnotationSection = Omit<AnnotationOptions, "token" | "categories"> & {

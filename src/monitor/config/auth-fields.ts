@@ -4,12 +4,12 @@
  */
 import type { Secret } from "../../kernel/base/secret.ts";
 import type { Config } from "../../kernel/config/config.ts";
-import type { Fields } from "../../kernel/config/fields.ts";
+import type { Fields } from "../../kernel/config/values/fields.ts";
 import type { Complaint } from "../../kernel/config/findings.ts";
 import { defineKeyGroup, readKeyGroup, type KeyGroup } from "../../kernel/config/key-group.ts";
-import { groupOfFields } from "../../kernel/config/objects.ts";
-import { noBlank } from "../../kernel/config/rules.ts";
-import { listOf, oneOf, path, secret, string, text } from "../../kernel/config/types.ts";
+import { groupOfFields } from "../../kernel/config/values/objects.ts";
+import { noBlank } from "../../kernel/config/checks/rules.ts";
+import { listOf, oneOf, path, secret, string, text } from "../../kernel/config/values/types.ts";
 import { sendSecret } from "../../kernel/threads/secrets.ts";
 import type { TailscaleAuth } from "../options.ts";
 

@@ -6,7 +6,7 @@ import {
   type KeyGroup,
 } from "../../kernel/config/key-group.ts";
 import type { Schema } from "../../kernel/config/key.ts";
-import { boolean, integer, oneOf } from "../../kernel/config/types.ts";
+import { boolean, integer, oneOf } from "../../kernel/config/values/types.ts";
 import type { CardinalityOptions } from "../options.ts";
 
 type LimitSection = Omit<CardinalityOptions, "perEntity" | "flow">;

@@ -3,11 +3,11 @@
  * and their precedence.
  */
 import type { Config } from "../../kernel/config/config.ts";
-import type { Fields } from "../../kernel/config/fields.ts";
+import type { Fields } from "../../kernel/config/values/fields.ts";
 import { defineKeyGroup, readKeyGroup, type KeyGroup } from "../../kernel/config/key-group.ts";
-import { groupOfFields } from "../../kernel/config/objects.ts";
-import { timer } from "../../kernel/config/rules.ts";
-import { decimal, duration, integer } from "../../kernel/config/types.ts";
+import { groupOfFields } from "../../kernel/config/values/objects.ts";
+import { timer } from "../../kernel/config/checks/rules.ts";
+import { decimal, duration, integer } from "../../kernel/config/values/types.ts";
 import type { HttpOptions } from "../options.ts";
 
 type CallOptions = Pick<HttpOptions, "timeoutMs" | "rateLimit">;

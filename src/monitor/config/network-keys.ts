@@ -1,15 +1,15 @@
 /** `networks`: each with its own control plane and credential. */
 import type { Secret } from "../../kernel/base/secret.ts";
-import type { Fields } from "../../kernel/config/fields.ts";
+import type { Fields } from "../../kernel/config/values/fields.ts";
 import type { Complaint } from "../../kernel/config/findings.ts";
 import { defineKey } from "../../kernel/config/key.ts";
-import { groupOfFields, listOfObjects } from "../../kernel/config/objects.ts";
-import { baseUrl, optionally } from "../../kernel/config/rules.ts";
-import { secret, string, text } from "../../kernel/config/types.ts";
+import { groupOfFields, listOfObjects } from "../../kernel/config/values/objects.ts";
+import { baseUrl, optionally } from "../../kernel/config/checks/rules.ts";
+import { secret, string, text } from "../../kernel/config/values/types.ts";
 import { networkAuthFields, type WrittenAuth } from "./auth-fields.ts";
 import { networkHttpFields, type NetworkHttp } from "./http-fields.ts";
 import { objectStoreFields, type ObjectStoreSection } from "./object-store-fields.ts";
-import { providerWord, type ProviderKind } from "./provider-keys.ts";
+import { providerType, type ProviderKind } from "./provider-keys.ts";
 
 /** Object-store settings of a network. */
 export interface NetworkFeeds {
@@ -61,7 +61,7 @@ export const networks = defineKey({
         help: "Unique name, as the control plane knows it; for Headscale, any name.",
       },
       provider: {
-        type: providerWord,
+        type: providerType,
         optional: true,
         help: "The control plane; left out, the top-level provider.",
       },

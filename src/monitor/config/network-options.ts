@@ -9,12 +9,14 @@ import type {
   CardinalityOptions,
   HeadscaleOptions,
   NetworkOptions,
+  SectionOptions,
   TailscaleOptions,
 } from "../options.ts";
+import { collectorSections } from "../collectors/all.ts";
 import { feeds } from "../collectors/log-sections.ts";
+import type { NetworkShare } from "../collectors/section.ts";
 import { settleAuth, vpnAuth } from "./auth-fields.ts";
 import { cardinality, flowCardinality, perEntity } from "./cardinality-keys.ts";
-import { collectorOptions } from "./collector-options.ts";
 import { httpOptions, inheritHttp } from "./http-fields.ts";
 import { networks, type NetworkFeeds, type NetworkSection } from "./network-keys.ts";
 import { headscale, headscaleHttp, provider, vpn, vpnHttp } from "./provider-keys.ts";
@@ -161,4 +163,11 @@ function cardinalityOptions(config: Config): CardinalityOptions {
     perEntity: readKeyGroup(config, perEntity),
     flow: readKeyGroup(config, flowCardinality),
   };
+}
+
+/** Disabled collectors are left out. */
+function collectorOptions(config: Config, share: NetworkShare): SectionOptions {
+  return Object.fromEntries(
+    collectorSections.map((section) => [section.name, section.read(config, share)]),
+  );
 }

@@ -3,9 +3,9 @@
  * their validation.
  */
 import type { Secret } from "../../kernel/base/secret.ts";
-import type { Fields } from "../../kernel/config/fields.ts";
+import type { Fields } from "../../kernel/config/values/fields.ts";
 import type { Complaint } from "../../kernel/config/findings.ts";
-import { httpUrl, isPlainRemote, optionally, timer } from "../../kernel/config/rules.ts";
+import { httpUrl, isPlainRemote, optionally, timer } from "../../kernel/config/checks/rules.ts";
 import {
   boolean,
   byteCount,
@@ -14,7 +14,7 @@ import {
   oneOf,
   secret,
   text,
-} from "../../kernel/config/types.ts";
+} from "../../kernel/config/values/types.ts";
 import { sendSecret } from "../../kernel/threads/secrets.ts";
 import type { ObjectStoreOptions } from "../options.ts";
 

@@ -1,7 +1,7 @@
 /** `pii_filter`: which personal and internal data may be exported. */
 import { defineKeyGroup, keysOf, type KeyField } from "../../kernel/config/key-group.ts";
 import type { Schema } from "../../kernel/config/key.ts";
-import { boolean } from "../../kernel/config/types.ts";
+import { boolean } from "../../kernel/config/values/types.ts";
 import type { PrivacyOptions } from "../options.ts";
 
 const shown = (what: string): KeyField<boolean> => ({

@@ -3,18 +3,18 @@ import type { Secret } from "../../kernel/base/secret.ts";
 import type { Complaint } from "../../kernel/config/findings.ts";
 import { defineKeyGroup, keysOf, type KeyField } from "../../kernel/config/key-group.ts";
 import { defineKey, type Key, type Schema } from "../../kernel/config/key.ts";
-import { baseUrl, isPlainRemote, optionally } from "../../kernel/config/rules.ts";
-import { byteCount, oneOf, secret, text, type KeyType } from "../../kernel/config/types.ts";
+import { baseUrl, isPlainRemote, optionally } from "../../kernel/config/checks/rules.ts";
+import { byteCount, oneOf, secret, text, type KeyType } from "../../kernel/config/values/types.ts";
 import { vpnAuthKeys } from "./auth-fields.ts";
 import { defineHttpKeys } from "./http-fields.ts";
 
 export type ProviderKind = "tailscale" | "headscale";
 
-export const providerWord: KeyType<ProviderKind> = oneOf<ProviderKind>(["tailscale", "headscale"]);
+export const providerType: KeyType<ProviderKind> = oneOf<ProviderKind>(["tailscale", "headscale"]);
 
 export const provider: Key<ProviderKind> = defineKey({
   path: "provider",
-  type: providerWord,
+  type: providerType,
   default: "tailscale",
   help: "The control plane: tailscale, configured below vpn, or headscale, configured below headscale.",
 });

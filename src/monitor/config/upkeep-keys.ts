@@ -3,8 +3,8 @@ import { basename } from "node:path";
 import type { Complaint } from "../../kernel/config/findings.ts";
 import { defineKeyGroup, keysOf } from "../../kernel/config/key-group.ts";
 import type { Schema } from "../../kernel/config/key.ts";
-import { httpUrl, timer } from "../../kernel/config/rules.ts";
-import { boolean, duration, integer, oneOf, path, text } from "../../kernel/config/types.ts";
+import { httpUrl, timer } from "../../kernel/config/checks/rules.ts";
+import { boolean, duration, integer, oneOf, path, text } from "../../kernel/config/values/types.ts";
 import type { MonitorOptions } from "../options.ts";
 
 type CheckpointSection = Omit<MonitorOptions["checkpoint"], "isDefault">;

@@ -12,7 +12,10 @@ const WIDTH = 5;
 const FIRST_SOURCE = 4;
 const sources: readonly IngestSource[] = ["poll", "stream", "objectstore"];
 
-/** `conflict` is a repetition with different counters; the first ones are kept. */
+/**
+ * `repeated` has the counters of the first sighting. `poll_boundary` (both polled) and
+ * `cross_source` have different ones; the first are kept.
+ */
 export type Sighting = "new" | "repeated" | "poll_boundary" | "cross_source";
 
 /** Stored digests of a batch, and those to add. */
@@ -28,7 +31,7 @@ export class FlowDedup {
   /**
    * The first sighting counts. With `replay`, digests of new connections are collected for storing.
    */
-  sight(
+  classify(
     key: string,
     counters: Pick<Connection, "txBytes" | "rxBytes" | "txPackets" | "rxPackets">,
     source: IngestSource,

@@ -185,7 +185,8 @@ class NetworkIntake implements FlowIntake {
     if (record.connections.length === 0)
       return {
         anything:
-          this.#dedup.sight(`${prefix}${noConnection}`, nothing, run.source, run.replay) === "new",
+          this.#dedup.classify(`${prefix}${noConnection}`, nothing, run.source, run.replay) ===
+          "new",
         connections: 0,
         sums: nothing,
       };
@@ -193,7 +194,7 @@ class NetworkIntake implements FlowIntake {
     const sums = { ...nothing };
     let connections = 0;
     for (const connection of record.connections) {
-      const sighting = this.#dedup.sight(
+      const sighting = this.#dedup.classify(
         connectionKey(prefix, connection),
         connection,
         run.source,

@@ -2,7 +2,7 @@
  * Decodes a flow record from parsed JSON. An invalid record is rejected whole, with every distinct
  * reason. Absent fields stay undefined.
  */
-import { boundName } from "../../kernel/base/bounded-name.ts";
+import { boundName } from "../../kernel/base/text/bounded-name.ts";
 import { createEndpointReader } from "../enrich/addresses.ts";
 import type { Endpoint, EndpointReader } from "../enrich/addresses.ts";
 import { createInstantReader } from "../ingest/instants.ts";

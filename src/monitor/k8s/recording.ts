@@ -25,7 +25,7 @@ export interface ApiRequest {
 }
 
 /** A recorded terminal session. */
-import { boundName } from "../../kernel/base/bounded-name.ts";
+import { boundName } from "../../kernel/base/text/bounded-name.ts";
 export interface Session {
   readonly kind: "session";
   readonly timeMs: number | undefined;

@@ -4,7 +4,7 @@
  * samples. Label values are bounded (`boundName`); lines with a longer metric or label name are
  * skipped.
  */
-import { boundName, MAX_NAME_BYTES } from "../../kernel/base/bounded-name.ts";
+import { boundName, MAX_NAME_BYTES } from "../../kernel/base/text/bounded-name.ts";
 
 export interface Sample {
   readonly name: string;

@@ -8,7 +8,7 @@ import type { Dispatcher } from "undici";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import { Secret } from "../../kernel/base/secret.ts";
-import { ACCEPT_ENCODING, plainBody, readWhole } from "../../kernel/client/body.ts";
+import { ACCEPT_ENCODING, plainBody, readWhole } from "../../kernel/client/http/body.ts";
 import { createDeadline } from "../../kernel/async/deadline.ts";
 import { classifyStatus, failed, toFailed } from "../../kernel/client/failure.ts";
 import { receiveSecret } from "../../kernel/threads/secrets.ts";

@@ -27,7 +27,7 @@ export interface FeedLevels {
 }
 
 // Keyed by scope, not by name: the same network may run twice in a process, as in tests.
-const books = new WeakMap<Scope, Map<string, FeedLevels>>();
+const feedsByScope = new WeakMap<Scope, Map<string, FeedLevels>>();
 const SECOND_MS = 1_000;
 
 /** Sets the gauges of all feeds after the run of one. */
@@ -38,8 +38,8 @@ export function setFeedGauges(
   levels: FeedLevels,
   nowMs: number,
 ): void {
-  const feeds = books.get(scope) ?? new Map<string, FeedLevels>();
-  books.set(scope, feeds.set(feed, levels));
+  const feeds = feedsByScope.get(scope) ?? new Map<string, FeedLevels>();
+  feedsByScope.set(scope, feeds.set(feed, levels));
   const all = [...feeds.values()];
   const ages = (of: (each: FeedLevels) => number | undefined): number[] =>
     all.flatMap((each) => of(each) ?? []).map((ms) => Math.max(0, nowMs - ms) / SECOND_MS);

@@ -6,7 +6,8 @@ import { StewardError } from "../../kernel/base/errors.ts";
 import { values } from "../../kernel/json/values.ts";
 import type { ByteLimits } from "../options.ts";
 import type { ObjectName, Packing } from "./object-keys.ts";
-import { unwrap } from "./unwrap.ts";
+
+const MAX_WRAPPING_DEPTH = 4;
 
 /** Value of `svc.objectstore.expansion.limit_failures`. */
 export type LimitName =
@@ -180,4 +181,24 @@ async function* firstLine(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
     if (seen > HEAD_BYTES)
       throw new ObjectRefused(undefined, `its first line is longer than ${HEAD_BYTES} bytes`);
   }
+}
+
+/**
+ * Records in order, out of the usual JSON wrappings: a list, `{"logs": [...]}`, `{"event": ...}`.
+ * Wrapping more than four levels deep is ignored; other values are passed through, for the decoder
+ * to reject.
+ */
+function* unwrap(value: unknown, depth = 0): Generator {
+  if (depth > MAX_WRAPPING_DEPTH) return;
+  if (Array.isArray(value)) {
+    for (const each of value as readonly unknown[]) yield* unwrap(each, depth + 1);
+    return;
+  }
+  const { logs, event } =
+    typeof value === "object" && value !== null
+      ? (value as { readonly logs?: unknown; readonly event?: unknown })
+      : {};
+  if (Array.isArray(logs)) yield* unwrap(logs, depth);
+  else if (typeof event === "object" && event !== null) yield* unwrap(event, depth + 1);
+  else yield value;
 }

@@ -11,8 +11,9 @@ import type {
 } from "../../kernel/telemetry/types.ts";
 import type { PrivacyOptions } from "../options.ts";
 import { addressCategories, addressCategory } from "./address-class.ts";
-import { MASK, mask } from "./mask.ts";
 import { freeTextBodies, identityAttributes, ruleOf } from "./registry.ts";
+
+export const MASK = "[redacted]";
 
 type Hides = (attribute: string, value: AttributeValue) => boolean;
 type Values = readonly (AttributeValue | undefined)[];
@@ -82,4 +83,19 @@ function maskFreeText(attributes: Record<string, AttributeValue>, hidden: readon
     if (typeof value === "string" && ruleOf(name) === "free_text_details")
       attributes[name] = mask(value, hidden);
   }
+}
+
+/**
+ * Replaces secrets from left to right, the longest at each position; replacements are not scanned
+ * again.
+ */
+export function mask(text: string, secrets: Iterable<string>): string {
+  const found = [...new Set(secrets)].filter((secret) => secret !== "" && text.includes(secret));
+  if (found.length === 0) return text;
+  const longestFirst = found.toSorted((left, right) => right.length - left.length);
+  return text.replaceAll(new RegExp(longestFirst.map(literally).join("|"), "g"), MASK);
+}
+
+function literally(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }

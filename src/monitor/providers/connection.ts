@@ -5,7 +5,7 @@
  */
 import { StewardError } from "../../kernel/base/errors.ts";
 import { createClientFactory } from "../../kernel/client/client.ts";
-import { createTokenBucket } from "../../kernel/client/token-bucket.ts";
+import { createTokenBucket } from "../../kernel/client/call/token-bucket.ts";
 import type {
   AttemptReport,
   Authorizer,

@@ -15,7 +15,7 @@ export interface Reader {
 export type Endpoint = Pick<CallRequest, "operation" | "path" | "query">;
 
 /** Error of class `decode` for a response of the wrong shape. */
-export function misshapen(name: string, operation: string, what: string): Error {
+export function malformed(name: string, operation: string, what: string): Error {
   const failure = { class: "decode", status: 200 } as const;
   return named(failed(failure, what), failure, name, operation);
 }
@@ -29,7 +29,7 @@ export async function readObject(
   const { value } = await client.call({ ...endpoint, method: "GET", idempotent: true }, signal);
   const object = fields(value);
   if (object === undefined)
-    throw misshapen(name, endpoint.operation, "another thing instead of an object");
+    throw malformed(name, endpoint.operation, "another thing instead of an object");
   return object;
 }
 

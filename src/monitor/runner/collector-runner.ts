@@ -3,7 +3,7 @@ import type { Clock } from "../../kernel/base/clock.ts";
 import { toStewardError, type StewardError } from "../../kernel/base/errors.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import { describeFailure, failureOf, rootCause } from "../../kernel/client/failure.ts";
-import { formatDuration } from "../../kernel/config/units.ts";
+import { formatDuration } from "../../kernel/config/values/units.ts";
 import type { Schedule } from "../../kernel/supervisor/schedule.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import type { CapabilityTracker } from "../capability/tracker.ts";

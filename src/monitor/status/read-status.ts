@@ -4,7 +4,7 @@ import {
   GetStatusRequestSchema,
   StatusService,
 } from "../../gen/steward/monitor/v1/status_service_pb.ts";
-import { wholeJson } from "../../kernel/threads/answers.ts";
+import { wholeJson } from "../../kernel/threads/calls/answers.ts";
 import type { CallOptions, ThreadHost } from "../../kernel/threads/hosted-service.ts";
 
 const STATUS = `${StatusService.typeName}/${StatusService.method.getStatus.name}`;

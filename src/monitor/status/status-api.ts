@@ -18,10 +18,10 @@ import {
   type JsonHandler,
   type WrittenJson,
 } from "../../kernel/service.ts";
-import { patchBetween } from "./document-patch.ts";
-import { DocumentWriter } from "./document-writer.ts";
-import { createRefreshed } from "./refreshed.ts";
-import { shared } from "./text-blocks.ts";
+import { patchBetween } from "./document/document-patch.ts";
+import { DocumentWriter } from "./document/document-writer.ts";
+import { createRefreshed } from "./document/refreshed.ts";
+import { shared } from "./document/text-blocks.ts";
 
 /**
  * Renewal age: a status is at most this old when served, and is renewed in advance while requested.

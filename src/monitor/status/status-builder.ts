@@ -21,18 +21,18 @@ import type { CardinalityInfo as ScopeCardinality } from "../../kernel/telemetry
 import { schemaVersion } from "../../kernel/wire/style.ts";
 import { allCollectors } from "../collectors/all.ts";
 import type { MonitorStatus, NetworkStatus } from "../status.ts";
-import { apiUsage } from "./api-usage.ts";
-import { capabilityOf } from "./capability-rows.ts";
-import type { CardinalitySampler } from "./cardinality-sampler.ts";
-import type { CatalogueRows } from "./catalogue-rows.ts";
-import { createCollectorRows } from "./collector-rows.ts";
-import { createDeviceRows } from "./device-rows.ts";
+import { apiUsage } from "./rows/api-usage.ts";
+import { capabilityOf } from "./rows/capability-rows.ts";
+import type { CardinalitySampler } from "./samplers/cardinality-sampler.ts";
+import type { CatalogueRows } from "./rows/catalogue-rows.ts";
+import { createCollectorRows } from "./rows/collector-rows.ts";
+import { createDeviceRows } from "./rows/device-rows.ts";
 import { evaluateHealth } from "./health.ts";
-import { createConfigPart, serviceInfo } from "./process-part.ts";
-import type { ProcessStatusClient } from "./process-status-client.ts";
+import { createConfigPart, serviceInfo } from "./process/process-part.ts";
+import type { ProcessStatusClient } from "./process/process-status-client.ts";
 import { humanDuration, wholeSeconds } from "./human.ts";
-import { nodeDiscovery } from "./node-discovery.ts";
-import { seriesCounts } from "./series-facts.ts";
+import { nodeDiscovery } from "./rows/node-discovery.ts";
+import { seriesCounts } from "./samplers/series-facts.ts";
 import { Turns } from "../../kernel/async/turns.ts";
 
 export interface StatusDeps {

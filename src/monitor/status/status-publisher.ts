@@ -8,16 +8,16 @@ import type { ThreadContext } from "../../kernel/threads/hosted-service.ts";
 import { monitorMetrics, monitorRecords } from "../catalogue/monitor-catalogue.ts";
 import type { MonitorOptions } from "../options.ts";
 import type { MonitorStatus } from "../status.ts";
-import type { Thresholds } from "./cardinality-rows.ts";
-import { createCardinalitySampler } from "./cardinality-sampler.ts";
-import { createCatalogueRows, type CatalogueRows } from "./catalogue-rows.ts";
-import { createFleetSampler } from "./fleet.ts";
-import { PROCESS_STATUS_PORT } from "./process-status.ts";
+import type { Thresholds } from "./rows/cardinality-rows.ts";
+import { createCardinalitySampler } from "./samplers/cardinality-sampler.ts";
+import { createCatalogueRows, type CatalogueRows } from "./rows/catalogue-rows.ts";
+import { createFleetSampler } from "./samplers/fleet.ts";
+import { PROCESS_STATUS_PORT } from "./process/process-status.ts";
 import {
   createProcessStatusClient,
   type ProcessStatusClient,
   type ProcessCatalogue,
-} from "./process-status-client.ts";
+} from "./process/process-status-client.ts";
 import { createStatusApi } from "./status-api.ts";
 import { createStatusBuilder } from "./status-builder.ts";
 

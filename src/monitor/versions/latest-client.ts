@@ -42,10 +42,10 @@ export function createLatestClient(
     timeoutMs: options.timeoutMs,
   });
   let timer: Disposable | undefined;
-  let asking = new AbortController();
+  let lookups = new AbortController();
 
   const lookUp = async (): Promise<void> => {
-    const { signal } = asking;
+    const { signal } = lookups;
     try {
       const found = ((await index.fetch(signal)) as { readonly Version?: unknown } | undefined)
         ?.Version;
@@ -64,13 +64,13 @@ export function createLatestClient(
     needs: [],
     readiness: "none",
     start() {
-      asking = new AbortController();
+      lookups = new AbortController();
       // Runs in the background.
       if (options.devices) void lookUp();
       return Promise.resolve();
     },
     async stop() {
-      asking.abort();
+      lookups.abort();
       timer?.[Symbol.dispose]();
       await index.close();
     },

@@ -1,7 +1,7 @@
 /**
  * Runs a gRPC or Connect call through the same core as HTTP requests, with the same error texts.
  */
-import { withoutEnds } from "../../kernel/base/ends.ts";
+import { withoutEnds } from "../../kernel/base/text/ends.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import { bodyTooLarge, type Call } from "../../kernel/service.ts";
 import { parseExactInTurns, requestLimits } from "../logical/json.ts";

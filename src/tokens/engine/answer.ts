@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { isRawNumber, parseExact, type RawNumber } from "../logical/json.ts";
 import type { Data } from "../logical/types.ts";
-import { isBearable } from "./platform/mint-body.ts";
+import { isHeaderSafe } from "./platform/mint-body.ts";
 import type { MintedToken } from "./types.ts";
 
 /** Undefined when the body holds no token. */
@@ -18,7 +18,7 @@ export function readMinted(body: Uint8Array): MintedToken | undefined {
   }
   if (!isObject(value)) return undefined;
   const { token } = value;
-  return isBearable(token) ? { token, data: value } : undefined;
+  return isHeaderSafe(token) ? { token, data: value } : undefined;
 }
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;

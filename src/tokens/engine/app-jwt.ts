@@ -4,7 +4,7 @@
  */
 import { type KeyObject, sign } from "node:crypto";
 import type { Clock } from "../../kernel/base/clock.ts";
-import { createSkew, type Skew } from "../../kernel/client/skew.ts";
+import { createSkew, type Skew } from "../../kernel/client/http/skew.ts";
 
 /** Backdated, so that a clock slightly behind ours accepts it. */
 const ISSUED_BEFORE_S = 60;

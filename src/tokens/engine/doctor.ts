@@ -1,6 +1,6 @@
 /** Diagnoses a configuration step by step, each finding with its remedy. Mints nothing. */
 import { StewardError } from "../../kernel/base/errors.ts";
-import { createSkew } from "../../kernel/client/skew.ts";
+import { createSkew } from "../../kernel/client/http/skew.ts";
 import { type RawNumber, numberText, parseExact } from "../logical/json.ts";
 import type { EngineContext } from "./context.ts";
 import { reaches } from "./permission-names.ts";

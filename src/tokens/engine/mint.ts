@@ -9,7 +9,7 @@ import { type RawNumber, numberText } from "../logical/json.ts";
 import type { LogicalRequest, LogicalResponse } from "../logical/types.ts";
 import { answerOf, expiryOf, readMinted } from "./answer.ts";
 import type { EngineContext } from "./context.ts";
-import { garbage, isGone, madeNothing, platformFailure } from "./platform/failures.ts";
+import { invalidAnswer, isGone, hasCreatedNothing, platformFailure } from "./platform/failures.ts";
 import type { HttpLost, HttpReply } from "./platform/http.ts";
 import { revokeToken } from "./platform/platform.ts";
 import { aboutScope, bodyOf, grantWarnings, scopeWarnings, underCeiling } from "./scope.ts";
@@ -88,7 +88,7 @@ async function mintAt(
     );
     if (outcome.lost === undefined && outcome.status >= 200 && outcome.status < 300)
       return { id: found.id, reply: outcome, token };
-    if (madeNothing(outcome)) request.effect?.none();
+    if (hasCreatedNothing(outcome)) request.effect?.none();
     const gone = isGone(outcome);
     if (gone && scope.installationId === 0) session.installations.forget(scope.orgName);
     if (gone && found.remembered && !last) continue;
@@ -129,7 +129,7 @@ async function answered(
       context,
       session,
       request,
-      garbage(
+      invalidAnswer(
         { failed: "unable to decode access token response", subject: "" },
         "the response contains no token",
       ),

@@ -2,7 +2,7 @@
  * Permission names the platform is known to have. Used only for warnings, since the platform may
  * add names.
  */
-import { nearest } from "../../kernel/base/nearest.ts";
+import { nearest } from "../../kernel/base/text/nearest.ts";
 
 const READ_WRITE = `
 actions administration artifact_metadata attestations checks code_quality codespaces contents dependabot_secrets deployments discussions

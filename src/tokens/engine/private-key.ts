@@ -23,7 +23,7 @@ export interface AppKey {
 
 /** Throws `invalid` with the cause, never quoting the key. */
 export function readPrivateKey(text: string): AppKey {
-  const object = parse(mend(text));
+  const object = parse(repair(text));
   if (object.asymmetricKeyType !== "rsa")
     throw refused(
       "unable to parse private key: it is not an RSA key; the platform's apps have RSA keys, generate one in the app's settings",
@@ -33,7 +33,7 @@ export function readPrivateKey(text: string): AppKey {
     throw refused(
       `unable to parse private key: it has ${bits} bits, at least ${MIN_BITS} are needed; generate a new one in the app's settings`,
     );
-  attempt(object);
+  assertCanSign(object);
   const warnings =
     bits < USUAL_BITS
       ? [
@@ -44,7 +44,7 @@ export function readPrivateKey(text: string): AppKey {
 }
 
 // The first PEM block, with newlines that may have become `\n`, spaces or nothing.
-function mend(text: string): string {
+function repair(text: string): string {
   if (text.length > MAX_TEXT_LENGTH) throw notPem(`it has more than ${MAX_TEXT_LENGTH} characters`);
   const lines = text.replaceAll(String.raw`\r`, "").replaceAll(String.raw`\n`, "\n");
   const begin = /-----BEGIN ([A-Z0-9 ]{1,40})-----/.exec(lines);
@@ -72,7 +72,7 @@ function parse(pem: string): KeyObject {
   }
 }
 
-function attempt(key: KeyObject): void {
+function assertCanSign(key: KeyObject): void {
   const probe = Buffer.from("probe");
   try {
     if (verify("RSA-SHA256", probe, createPublicKey(key), sign("RSA-SHA256", probe, key))) return;

@@ -50,13 +50,13 @@ export function createCubbyhole({
         data: { keys: namesBelow(env, callerOf(request).entry.key, pathOf(request)) },
       }),
     },
-    synopsis: "What only this token sees.",
-    description: "Goes with the token.",
+    synopsis: "Read, write, list and delete what the calling token stored.",
+    description: "Deleted with the token.",
   });
   return createBackend({
     type: "cubbyhole",
     paths: [path],
-    help: "A cupboard for every token; what is in it goes with the token.",
+    help: "Per-token private storage. It is deleted with its token.",
   });
 }
 

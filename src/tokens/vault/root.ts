@@ -7,7 +7,7 @@ import { Secret } from "../../kernel/base/secret.ts";
 import type { Tx } from "../../kernel/state/types.ts";
 import { identityBytes, type VaultIdentity } from "./mounts/identity.ts";
 import { identityRow } from "./mounts/tables.ts";
-import type { MadeToken, Tokens } from "./types.ts";
+import type { CreatedToken, Tokens } from "./types.ts";
 
 /** Where they are made, as `lookup` shows it. */
 export const ROOT_PATH = "auth/token/root";
@@ -26,7 +26,7 @@ export function putRoot(
     identity,
     id,
   }: { readonly tokens: Tokens; readonly identity: VaultIdentity; readonly id: Secret },
-): MadeToken {
+): CreatedToken {
   tx.put(identityRow, "vault", identityBytes({ ...identity, rooted: true }));
   return tokens.createIn(tx, {
     type: "service",

@@ -149,7 +149,7 @@ export interface TokenSpec {
 }
 
 /** A token that was just made, with the only copy of its id. */
-export interface MadeToken {
+export interface CreatedToken {
   readonly id: Secret;
   readonly entry: TokenEntry;
 }
@@ -172,9 +172,9 @@ export interface Tokens {
   byAccessor(accessor: string): TokenEntry | undefined;
   byKey(key: string): TokenEntry | undefined;
   /** Durable before it resolves. */
-  create(spec: TokenSpec): Promise<MadeToken>;
+  create(spec: TokenSpec): Promise<CreatedToken>;
   /** Inside a change of the caller's, e.g. with a lease. */
-  createIn(tx: Tx, spec: TokenSpec): MadeToken;
+  createIn(tx: Tx, spec: TokenSpec): CreatedToken;
   /**
    * Takes one use of a token with limited uses, durably; undefined when there was none left. The
    * last use is to be followed by `revoke`.
@@ -377,7 +377,7 @@ export interface Audit {
   /** One record for many requests. */
   summary(summary: AuditSummary): Promise<void>;
   /** As `sys/audit-hash` gives it; undefined for an unknown device. */
-  hash(device: string, input: string): string | undefined;
+  hash(device: string, input: string): Promise<string | undefined>;
   devices(): readonly AuditDeviceInfo[];
   /** After a rotation of the files. */
   reopen(): Promise<void>;

@@ -40,4 +40,4 @@ export type Classify = (request: ServerRequest) => Classification;
 const OWNER: Classification = { share: "owner", kind: "request", address: undefined };
 
 /** For listeners with one kind of request. */
-export const everybodyIsOwner: Classify = () => OWNER;
+export const classifyAllAsOwner: Classify = () => OWNER;

@@ -1,12 +1,6 @@
-/**
- * Conditional requests (RFC 9110 §13) and instance manipulations (RFC 3229 §10.5): what a client
- * holds already, and what it can apply to that.
- */
+/** Headers of conditional requests (RFC 9110 §13) and instance manipulations (RFC 3229 §10.5). */
 
-/**
- * Whether an `If-None-Match` names the tag, or everything. Compares weakly (RFC 9110 §8.8.3.2), as
- * the field asks.
- */
+/** Whether an `If-None-Match` lists the tag or is `*`. Compares weakly (RFC 9110 §13.1.2). */
 export function matchesTag(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
   return (
@@ -15,7 +9,7 @@ export function matchesTag(header: string | undefined, tag: string): boolean {
   );
 }
 
-/** Whether an `A-IM` takes answers of this manipulation: names it, without the weight 0. */
+/** Whether an `A-IM` accepts this manipulation: lists it, and not with weight 0. */
 export function acceptsManipulation(header: string | undefined, manipulation: string): boolean {
   return (header ?? "")
     .toLowerCase()

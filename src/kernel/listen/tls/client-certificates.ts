@@ -28,12 +28,12 @@ export interface ClientAuthorities {
 }
 
 /** Whether the handshake requests a certificate. */
-export function asksForCertificate(mode: ClientAuth): boolean {
+export function requestsCertificate(mode: ClientAuth): boolean {
   return mode !== "none";
 }
 
 /** Whether a client may proceed after its handshake. */
-export function mayEnter(
+export function isClientAccepted(
   mode: ClientAuth,
   socket: Pick<TLSSocket, "authorized" | "getPeerX509Certificate">,
 ): boolean {

@@ -3,7 +3,7 @@ import { constants } from "node:crypto";
 import type { Socket } from "node:net";
 import { createServer, type TLSSocket } from "node:tls";
 import type { Log } from "../../base/log.ts";
-import { asksForCertificate, mayEnter, type ClientAuth } from "./client-certificates.ts";
+import { requestsCertificate, isClientAccepted, type ClientAuth } from "./client-certificates.ts";
 import type { KeyPair } from "./key-pair.ts";
 
 /** Called with a connection after its handshake. */
@@ -35,12 +35,12 @@ export function createTlsSide(options: {
   const { clientAuth } = options;
   const waiting = new Map<string, Secured>();
   let used: HandshakeTexts | undefined;
-  // Certificates are judged in `mayEnter`, so that the modes differ in one place.
+  // `isClientAccepted` decides on certificates, so that the modes differ in one place.
   const server = createServer({
     ALPNProtocols: ["h2", "http/1.1"],
     handshakeTimeout: options.handshakeMs,
     allowHalfOpen: true,
-    requestCert: asksForCertificate(clientAuth),
+    requestCert: requestsCertificate(clientAuth),
     rejectUnauthorized: false,
   });
   server.on("tlsClientError", (error, socket) => {
@@ -52,7 +52,7 @@ export function createTlsSide(options: {
     // A client could make the server compute for ever.
     socket.disableRenegotiation();
     const secured = waiting.get(nameOf(socket));
-    if (secured === undefined || !mayEnter(clientAuth, socket)) socket.destroy();
+    if (secured === undefined || !isClientAccepted(clientAuth, socket)) socket.destroy();
     else secured(socket, socket.alpnProtocol === "h2" ? "h2" : "h1");
   });
   return {
@@ -78,7 +78,7 @@ function contextOf(
     minVersion: "TLSv1.2",
     ...(clientCa === undefined ? {} : { ca: clientCa }),
     // A resumed session would keep the verdict of an authority that is no longer trusted.
-    ...(asksForCertificate(clientAuth) ? { secureOptions: constants.SSL_OP_NO_TICKET } : {}),
+    ...(requestsCertificate(clientAuth) ? { secureOptions: constants.SSL_OP_NO_TICKET } : {}),
   };
 }
 

@@ -2,11 +2,12 @@
  * Entry point of the process that makes one backup for a daemon: receives the job as a message,
  * copies, tests the copy, replies and exits.
  */
+import { once } from "node:events";
+import { orAborted } from "../../async/wait.ts";
 import { systemClock } from "../../base/clock.ts";
 import { ownMessage, StewardError, toStewardError } from "../../base/errors.ts";
-import type { BackupJob, BackupReply } from "./backup-job.ts";
-import { backupFolder } from "./folder-backup.ts";
-import type { BackupManifest } from "./folder-backup.ts";
+import { PINNED, QUIET, type BackupJob, type BackupReply } from "./backup-job.ts";
+import { backupFolder, type BackupManifest, type Quiet } from "./folder-backup.ts";
 import { checkFolder } from "./folder-check.ts";
 
 const stop = new AbortController();
@@ -24,6 +25,7 @@ async function run(job: BackupJob): Promise<BackupReply> {
   try {
     const manifest = await backupFolder({
       ...job,
+      quiet,
       clock: systemClock,
       signal: stop.signal,
       copied: () => {},
@@ -35,6 +37,16 @@ async function run(job: BackupJob): Promise<BackupReply> {
     return { error: { code, message: ownMessage(thrown), text: message, remedy } };
   }
 }
+
+/** Asks the daemon to hold its writes for the step. */
+const quiet: Quiet = async (step) => {
+  const held = once(process, "message");
+  process.send?.(QUIET);
+  await orAborted(held, stop.signal);
+  const result = step();
+  process.send?.(PINNED);
+  return result;
+};
 
 // Like `steward check`: reads the copy from the disk and compares it with the manifest.
 async function test(target: string, manifest: BackupManifest): Promise<void> {

@@ -11,7 +11,7 @@ import { open } from "lmdb";
 import type { Database, RootDatabase, Transaction } from "lmdb";
 import { StewardError } from "../../base/errors.ts";
 import { OPEN_MARKER } from "../rows/store-metadata.ts";
-import { checkCensus, createMetadataReader } from "../rows/metadata-reader.ts";
+import { checkRowCounts, createMetadataReader } from "../rows/metadata-reader.ts";
 import { allocateLockFile, createDataFile } from "../file/lmdb-file.ts";
 import { lmdbError } from "../file/lmdb-error.ts";
 import { METADATA_STORE } from "../table.ts";
@@ -181,7 +181,7 @@ async function describe(
 ): Promise<BackupReport> {
   const metadata = createMetadataReader();
   const report = await verifyFile(part, { visit: metadata.visit });
-  checkCensus(state.path, report, metadata);
+  checkRowCounts(state.path, report, metadata);
   signal.throwIfAborted();
   const { size } = await stat(part);
   return {
@@ -195,7 +195,7 @@ async function describe(
   };
 }
 
-async function syncFile(path: string): Promise<void> {
+export async function syncFile(path: string): Promise<void> {
   const file = await openFile(path, "r");
   try {
     await file.sync();

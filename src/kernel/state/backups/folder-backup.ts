@@ -1,7 +1,7 @@
 /**
- * Copies all environments of a state folder as of one instant, also while a daemon writes them:
- * LMDB allows a second process to read. All states are pinned first; if none was committed to in
- * between, together they are the state that a crash at that moment would have left.
+ * Copies all environments of a state folder as of one instant, also while a daemon goes on writing
+ * them: it writes nothing while they are opened and pinned (`Quiet`). Together they are the state
+ * that a crash at that moment would have left.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -10,7 +10,7 @@ import { open } from "lmdb";
 import type { RootDatabase } from "lmdb";
 import type { Clock } from "../../base/clock.ts";
 import { StewardError } from "../../base/errors.ts";
-import { makeFolder } from "../../base/folder.ts";
+import { makeFolder } from "../../base/system/folder.ts";
 import { backupState, pinState, rawStores, writeWhole } from "./backup.ts";
 import type { PinnedState } from "./backup.ts";
 import { lockStateDirectory } from "../folder/directory-lock.ts";
@@ -18,13 +18,11 @@ import { lostStore, lostStores } from "../folder/known-stores.ts";
 import { lmdbError } from "../file/lmdb-error.ts";
 import type { BackupReport } from "../types.ts";
 import { verifyFile } from "../file/verify-file.ts";
-import { delay } from "../../base/clock.ts";
 
 /** The file that makes a backup complete. */
 export const MANIFEST = "manifest.json";
 
 const FOREIGN_STORES = 256;
-const PIN_ATTEMPTS = 1_000;
 
 export interface BackupManifest {
   readonly format: 1;
@@ -42,6 +40,12 @@ export interface StoreLocation {
   readonly name: string;
 }
 
+/**
+ * Runs a step while nobody writes the stores. A write while they are opened could be lost
+ * (docs/decisions/state-backup.md).
+ */
+export type Quiet = <T>(step: () => T) => Promise<T>;
+
 export interface FolderBackupOptions {
   readonly directory: string;
   /** Created if missing; must be empty. */
@@ -54,6 +58,11 @@ export interface FolderBackupOptions {
    */
   readonly elsewhere?: readonly StoreLocation[];
   readonly version: string;
+  /**
+   * Of the process that has the folder; without it the folder is locked for the whole backup, and
+   * files that nobody has verified are verified first.
+   */
+  readonly quiet?: Quiet;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Called after each copied store. */
@@ -69,11 +78,11 @@ interface Source {
 
 /**
  * Makes the backup. Throws `not_found` for a folder without stores or with a lost one, `conflict`
- * for a target that is not empty, `corrupt` when a copy does not match its store's row counts; the
- * partial copy is then removed.
+ * for a target that is not empty and, without `quiet`, for a folder in use, `corrupt` when a copy
+ * does not match its store's row counts; the partial copy is then removed.
  */
 export async function backupFolder(options: FolderBackupOptions): Promise<BackupManifest> {
-  const { directory, target, derived, elsewhere = [], version, clock, signal, copied } = options;
+  const { directory, target, derived, elsewhere = [] } = options;
   // A backup without the lost store would count as complete, and older ones that contain it would
   // be deleted.
   const [lost] = lostStores(directory);
@@ -85,14 +94,46 @@ export async function backupFolder(options: FolderBackupOptions): Promise<Backup
     throw new StewardError("not_found", `${directory} holds no stores to back up`, {
       remedy: "name the state folder with -config or STEWARD_STATE__DIRECTORY",
     });
-  prepareTarget(target);
+  const locations = [...names.map((name) => ({ directory, name })), ...outside];
+  const leftOut = all.filter((name) => derived.includes(name));
+  const { quiet } = options;
+  if (quiet !== undefined) {
+    prepareTarget(target);
+    return await copyStores(locations, leftOut, { ...options, quiet });
+  }
+  const lock = lockStateDirectory(directory);
+  try {
+    prepareTarget(target);
+    // A daemon has verified its files. These may be damaged, and LMDB must not map damaged ones.
+    await verifyPaths(locations);
+    const alone: Quiet = (step) => Promise.resolve(step());
+    return await copyStores(locations, leftOut, { ...options, quiet: alone });
+  } finally {
+    lock.release();
+  }
+}
+
+async function copyStores(
+  locations: readonly StoreLocation[],
+  leftOut: readonly string[],
+  {
+    target,
+    version,
+    quiet,
+    clock,
+    signal,
+    copied,
+  }: FolderBackupOptions & { readonly quiet: Quiet },
+): Promise<BackupManifest> {
   const sources: Source[] = [];
   const stores: BackupReport[] = [];
   try {
-    const locations = [...names.map((name) => ({ directory, name })), ...outside];
-    await verifyUnused(directory, locations);
-    for (const location of locations) sources.push(openSource(location));
-    const states = await pinTogether(sources, clock, signal);
+    signal.throwIfAborted();
+    const states = await quiet(() => {
+      const madeAtMs = clock.now();
+      for (const location of locations) sources.push(openSource(location));
+      return sources.map((source) => pinState({ ...source, madeAtMs }));
+    });
     for (const state of states) {
       const report = await backupState(state, target, signal).finally(() => state.done());
       stores.push(report);
@@ -103,7 +144,7 @@ export async function backupFolder(options: FolderBackupOptions): Promise<Backup
       steward: version,
       madeAtMs: states[0]?.madeAtMs ?? clock.now(),
       stores,
-      leftOut: all.filter((name) => derived.includes(name)),
+      leftOut,
     };
     await writeWhole(target, MANIFEST, manifest);
     return manifest;
@@ -153,7 +194,8 @@ export function locateExternalStores(
   return there;
 }
 
-function prepareTarget(target: string): void {
+/** Creates the folder; throws `conflict` when it holds anything. */
+export function prepareTarget(target: string): void {
   makeFolder(target);
   if (readdirSync(target).length > 0)
     throw new StewardError("conflict", `${target} is not empty`, {
@@ -162,19 +204,9 @@ function prepareTarget(target: string): void {
     });
 }
 
-// A daemon has verified the files it has open. Others may be damaged, and LMDB must not map those.
-async function verifyUnused(directory: string, locations: readonly StoreLocation[]): Promise<void> {
-  try {
-    const lock = lockStateDirectory(directory);
-    try {
-      for (const location of locations)
-        await verifyFile(join(location.directory, `${location.name}.mdb`), { depth: "paths" });
-    } finally {
-      lock.release();
-    }
-  } catch (error) {
-    if (!(error instanceof StewardError) || error.code !== "conflict") throw error;
-  }
+async function verifyPaths(locations: readonly StoreLocation[]): Promise<void> {
+  for (const { directory, name } of locations)
+    await verifyFile(join(directory, `${name}.mdb`), { depth: "paths" });
 }
 
 function openSource({ directory, name }: StoreLocation): Source {
@@ -193,29 +225,4 @@ function openSource({ directory, name }: StoreLocation): Source {
   } catch (error) {
     throw lmdbError(error, path);
   }
-}
-
-async function pinTogether(
-  sources: readonly Source[],
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<PinnedState[]> {
-  for (let attempt = 0; attempt < PIN_ATTEMPTS; attempt += 1) {
-    signal.throwIfAborted();
-    const before = sources.map(lastCommit);
-    const madeAtMs = clock.now();
-    const states = sources.map((source) => pinState({ ...source, madeAtMs }));
-    if (sources.every((source, at) => lastCommit(source) === before[at])) return states;
-    for (const state of states) state.done();
-    await delay(clock, 1); // LMDB's wrapper gives a new snapshot only in a later turn
-  }
-  throw new StewardError(
-    "exhausted",
-    "the stores are written to continuously, so no consistent point in time was found",
-    { remedy: "retry when fewer writes are made" },
-  );
-}
-
-function lastCommit({ root }: Source): number {
-  return (root.getStats() as { lastTxnId: number }).lastTxnId;
 }

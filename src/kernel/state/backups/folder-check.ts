@@ -10,7 +10,7 @@ import { assertUnlocked, lockStateDirectory } from "../folder/directory-lock.ts"
 import { MANIFEST, storeNames } from "./folder-backup.ts";
 import type { BackupManifest } from "./folder-backup.ts";
 import { FORMAT } from "../rows/store-metadata.ts";
-import { checkCensus, createMetadataReader } from "../rows/metadata-reader.ts";
+import { checkRowCounts, createMetadataReader } from "../rows/metadata-reader.ts";
 import { createIndexCheck } from "../writes/index-check.ts";
 import { lostStore, lostStores } from "../folder/known-stores.ts";
 import type { EnvSpec } from "../types.ts";
@@ -118,7 +118,7 @@ async function checkStore(
         indexes.visit(store, key, value)
       ),
     });
-    checkCensus(path, report, metadata);
+    checkRowCounts(path, report, metadata);
     problems.push(...indexes.problems());
     if (identity.name !== name) problems.push(`${path} is the store ${identity.name}`);
     if (identity.format > FORMAT || (spec !== undefined && identity.schema > spec.schema))

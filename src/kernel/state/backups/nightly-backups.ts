@@ -7,11 +7,11 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { ownMessage, StewardError, toStewardError } from "../../base/errors.ts";
-import { makeFolder } from "../../base/folder.ts";
+import { makeFolder } from "../../base/system/folder.ts";
 import type { Log } from "../../base/log.ts";
 import type { Component, Health } from "../../supervisor/component.ts";
 import { createScheduler } from "../../supervisor/scheduler.ts";
-import type { RunBackup } from "./backup-job.ts";
+import type { BackupJob, RunBackup } from "./backup-job.ts";
 import { isBackupDue, isDatedAhead } from "./backup-times.ts";
 import type { TimeOfDay } from "./backup-times.ts";
 import { locateExternalStores, storeNames, type StoreLocation } from "./folder-backup.ts";
@@ -134,25 +134,15 @@ class Keeper {
     const { clock, log, run } = this.#deps;
     const { directory, target, keep, version, elsewhere = [] } = this.#options;
     const derived = this.#options.derived();
-    const names = storeNames(directory);
-    const stores = [
-      ...names.filter((name) => !derived.includes(name)).map((name) => ({ directory, name })),
-      ...locateExternalStores(names, elsewhere),
-    ];
-    if (stores.length === 0) return;
+    const folder = { directory, derived, elsewhere };
+    if (storesToCopy(folder).length === 0) return;
     makeFolder(target);
     await removeIncomplete(target);
-    checkRoom(
-      target,
-      stores.reduce(
-        (sum, location) => sum + fileBytes(join(location.directory, `${location.name}.mdb`)),
-        0,
-      ),
-    );
+    checkRoom(target, folder);
     const name = backupName(clock.now());
     try {
       const { stores: made } = await run(
-        { directory, target: join(target, name), derived, elsewhere, version },
+        { ...folder, target: join(target, name), version },
         signal,
       );
       const removed = await removeOldest(target, { keep, fresh: name, nowMs: clock.now() });
@@ -169,11 +159,26 @@ class Keeper {
   }
 }
 
-function checkRoom(target: string, bytes: number): void {
+/** Throws `disk_full` when the disk of the target has no room for a copy of the folder's stores. */
+export function checkRoom(target: string, folder: StoresOf): void {
+  const bytes = storesToCopy(folder).reduce(
+    (sum, { directory, name }) => sum + fileBytes(join(directory, `${name}.mdb`)),
+    0,
+  );
   const { bavail, bsize } = statfsSync(target);
   if (bavail * bsize >= bytes * 1.1 + SPARE_BYTES) return;
   throw new StewardError("disk_full", `${target} has no space for a backup of ${bytes} bytes`, {
     rule: "space for a backup",
     remedy: "lower state.backup.keep, or name a folder on a larger disk in state.backup.directory",
   });
+}
+
+type StoresOf = Required<Pick<BackupJob, "directory" | "derived" | "elsewhere">>;
+
+function storesToCopy({ directory, derived, elsewhere }: StoresOf): StoreLocation[] {
+  const names = storeNames(directory);
+  return [
+    ...names.filter((name) => !derived.includes(name)).map((name) => ({ directory, name })),
+    ...locateExternalStores(names, elsewhere),
+  ];
 }

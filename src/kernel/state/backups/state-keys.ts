@@ -1,6 +1,6 @@
 /** Keys of the state: its folder and the nightly backups. */
 import { defineKey, type Environment, type Schema } from "../../config/key.ts";
-import { boolean, integer, path, string } from "../../config/types.ts";
+import { boolean, integer, path, string } from "../../config/values/types.ts";
 import { parseTimeOfDay } from "./backup-times.ts";
 
 /** The folder of all persistent state. */

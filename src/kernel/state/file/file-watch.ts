@@ -1,12 +1,12 @@
 /**
- * Notices that the file of an open environment is no longer the one at its path, or that somebody
- * else wrote into it. LMDB goes on writing into a file that was deleted, renamed or replaced, and
- * what is acknowledged then is gone at the next start.
+ * Detects that the file of an open environment is no longer the one at its path, or that another
+ * process wrote into it. LMDB continues to write into a file that was deleted, renamed or replaced,
+ * and changes acknowledged then are lost at the next start.
  *
- * The path is looked at with one `stat` before and one after each commit. A file whose time of
- * change is not that of our last commit is judged by the transaction number of its newest meta
- * page, so that a mere `touch` is harmless: LMDB counts one or two transactions for each of our
- * commits, and an older copy or another store has fewer or more.
+ * Calls `stat` once before and once after each commit. When the modification time is not that of
+ * our last commit, the transaction number of the newest meta page decides, so that a mere `touch`
+ * is harmless: LMDB counts one or two transactions for each of our commits, and an older copy or
+ * another store has fewer or more.
  */
 import { closeSync, fstatSync, openSync, readSync, statSync, type BigIntStats } from "node:fs";
 import { StewardError } from "../../base/errors.ts";
@@ -114,7 +114,7 @@ class Watch implements FileWatch {
     closeSync(this.#descriptor);
   }
 
-  /** Whatever a failed commit wrote counts as ours, as does what went to a lost file. */
+  /** The writes of a failed commit, and those to a lost file, count as ours. */
   #afterCommit(): BigIntStats | StewardError | undefined {
     if (this.#closed) return undefined;
     const found = this.#look();

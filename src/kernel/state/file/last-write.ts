@@ -7,16 +7,18 @@
 import { systemClock } from "../../base/clock.ts";
 import { StewardError } from "../../base/errors.ts";
 import { keepAlive, late, waitFor } from "../../async/wait.ts";
+import { passGate } from "./write-gate.ts";
 
 const underWay = new Set<Promise<unknown>>();
 let halted = false;
 
 /**
- * Runs an LMDB operation that uses other threads. Rejects with `not_ready` once writes are halted.
+ * Runs an LMDB operation that uses other threads, after those that hold the writes. Rejects with
+ * `not_ready` once writes are halted.
  */
 export function whileStoring<T>(step: () => Promise<T>): Promise<T> {
   if (halted) return Promise.reject(new StewardError("not_ready", "the process ends"));
-  const running = step();
+  const running = passGate(step);
   underWay.add(running);
   const done = (): void => void underWay.delete(running);
   running.then(done, done);

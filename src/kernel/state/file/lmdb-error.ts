@@ -1,7 +1,7 @@
 /** Translates LMDB's errors: a full disk, a failing one, an environment to reopen, damage. */
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
-import { DISK, diskFaultOf } from "../../base/disk-faults.ts";
+import { DISK, diskFaultOf } from "../../base/system/disk-faults.ts";
 import { StewardError } from "../../base/errors.ts";
 
 /**

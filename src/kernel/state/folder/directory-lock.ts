@@ -20,7 +20,7 @@ import {
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StewardError } from "../../base/errors.ts";
-import { makeFolder } from "../../base/folder.ts";
+import { makeFolder } from "../../base/system/folder.ts";
 import { holdDirectoryName, type HeldName } from "./directory-name.ts";
 
 /** The rule of the error that names the other process. */
@@ -85,7 +85,7 @@ function prepareFolder(directory: string): string | undefined {
 }
 
 /**
- * A folder owned by somebody else keeps its mode: a Kubernetes volume with `fsGroup`, a NAS share.
+ * A folder of another owner keeps its mode: a Kubernetes volume with `fsGroup`, a NAS share.
  */
 function makePrivate(directory: string): string | undefined {
   try {
@@ -216,7 +216,7 @@ function holderFile(directory: string): string {
 }
 
 /**
- * Always creates a new file, since the path may be a link to somebody else's. On failure only the
+ * Always creates a new file, since the path may be a link to a file of another user. On failure only the
  * error message lacks the process id.
  */
 function writeHolder(directory: string): void {

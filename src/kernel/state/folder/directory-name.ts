@@ -83,7 +83,7 @@ function entriesOf(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
-    return []; // it ended meanwhile, or belongs to somebody else
+    return []; // it ended meanwhile, or belongs to another user
   }
 }
 

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { StewardError } from "../../base/errors.ts";
-import { syncFolder } from "../../base/folder.ts";
+import { syncFolder } from "../../base/system/folder.ts";
 
 const FOLDER = "stores";
 

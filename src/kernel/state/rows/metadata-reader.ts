@@ -52,7 +52,7 @@ export function createMetadataReader(): MetadataReader {
 }
 
 /** Compares each table's rows with its stored count; throws `corrupt` on a mismatch. */
-export function checkCensus(path: string, report: FileReport, metadata: MetadataReader): void {
+export function checkRowCounts(path: string, report: FileReport, metadata: MetadataReader): void {
   const census = metadata.census();
   const tables = new Set([
     ...census.keys(),

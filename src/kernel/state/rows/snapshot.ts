@@ -5,7 +5,7 @@
  */
 import { assert, StewardError } from "../../base/errors.ts";
 import { METADATA_STORE, indexName, rowsName } from "../table.ts";
-import { censusKey, decodeMetadata } from "./store-metadata.ts";
+import { rowCountKey, decodeMetadata } from "./store-metadata.ts";
 import { afterPrefix, decodeKey, encodeKey } from "../codec/key-bytes.ts";
 import { lmdbError } from "../file/lmdb-error.ts";
 import type { LmdbFile, Store } from "../file/lmdb-file.ts";
@@ -169,7 +169,7 @@ export function justAfter(key: Uint8Array): Uint8Array {
 }
 
 function readCensus(snapshot: FileSnapshot, table: AnyTable): number {
-  const value = snapshot.raw(snapshot.file.store(METADATA_STORE), censusKey(table));
+  const value = snapshot.raw(snapshot.file.store(METADATA_STORE), rowCountKey(table));
   return value === undefined ? 0 : (decodeMetadata(value) as number);
 }
 

@@ -36,12 +36,12 @@ export interface MigrationRow {
 }
 
 /** By table; each group of changes writes some of them. */
-const censusKeys = new Map<string, Uint8Array>();
+const rowCountKeys = new Map<string, Uint8Array>();
 
 /** The key of a table's row count. */
-export function censusKey({ name }: Pick<AnyTable, "name">): Uint8Array {
-  let key = censusKeys.get(name);
-  if (key === undefined) censusKeys.set(name, (key = encodeKey(["rows", name])));
+export function rowCountKey({ name }: Pick<AnyTable, "name">): Uint8Array {
+  let key = rowCountKeys.get(name);
+  if (key === undefined) rowCountKeys.set(name, (key = encodeKey(["rows", name])));
   return key;
 }
 

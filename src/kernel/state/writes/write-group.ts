@@ -14,10 +14,12 @@ export interface Pending {
   again?: boolean;
 }
 
-/** A change that ran. */
+/** A change that ran, or threw and left nothing. */
 export interface Done {
   readonly pending: Pending;
-  readonly value: unknown;
+  readonly refused: boolean;
+  /** Tells the caller, once the group is stored. */
+  readonly end: () => void;
   readonly effects: (() => void)[];
 }
 
@@ -32,6 +34,17 @@ export interface Group {
   ranMs: number;
   /** Why the file accepts deletions only; checked once per group. */
   readonly full: StewardError | undefined;
+}
+
+/** A group is full when it reaches one of these; further changes wait for its flush. */
+const GROUP_BYTES = 2 ** 20;
+const GROUP_CHANGES = 10_000;
+/** Includes removals, which have no bytes. */
+const GROUP_WRITES = 10_000;
+
+/** Whether it takes no more changes. */
+export function isFull({ bytes, done, writes }: Group): boolean {
+  return bytes >= GROUP_BYTES || done.length >= GROUP_CHANGES || writes.length >= GROUP_WRITES;
 }
 
 /** Whether a change that ran may be stored now; always true without a guard. */

@@ -2,12 +2,13 @@
  * The single writer of an environment. Changes run in order and ahead of the disk: while LMDB's
  * thread stores one group, the next forms on top of the unstored writes (`unstored.ts`). A change
  * that throws is undone without affecting the others; one flush serves a whole group, and no write
- * resolves before it (docs/decisions/state-flushed.md).
+ * resolves, nor is refused for what it saw in the group, before it
+ * (docs/decisions/state-flushed.md).
  */
 import { assert, ownMessage, StewardError, toStewardError, type Code } from "../../base/errors.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
-import { censusKey, encodeMetadata, KEY_WRITES } from "../rows/store-metadata.ts";
+import { rowCountKey, encodeMetadata, KEY_WRITES } from "../rows/store-metadata.ts";
 import { STORE_FILE } from "../file/file-watch.ts";
 import { fileBytes } from "../file/lmdb-file.ts";
 import { lmdbError } from "../file/lmdb-error.ts";
@@ -16,7 +17,7 @@ import type { StoredGroup } from "./pace.ts";
 import type { Outcome, Recovery } from "./reopen.ts";
 import { METADATA_STORE } from "../table.ts";
 import { FileTx } from "./transaction.ts";
-import { holds } from "./write-group.ts";
+import { holds, isFull } from "./write-group.ts";
 import type { Done, Group, Pending } from "./write-group.ts";
 import type { Reserve } from "../folder/reserve.ts";
 import type { WriteOptions } from "../types.ts";
@@ -29,11 +30,6 @@ const QUEUE_BYTES = 32 * 2 ** 20;
 /** How long a caller waits for a slot in the queue. */
 const QUEUE_WAIT_MS = 5_000;
 
-/** A group is full when it reaches one of these; further changes wait for its flush. */
-const GROUP_BYTES = 2 ** 20;
-const GROUP_CHANGES = QUEUE_CHANGES;
-/** Includes removals, which have no bytes. */
-const GROUP_WRITES = 10_000;
 /** Maximum time that changes run without yielding the main thread. */
 const STRETCH_MS = 8;
 /**
@@ -228,12 +224,7 @@ export class WriteQueue {
   #mayRun({ guard }: Pending): boolean {
     if (this.#recovering) return false;
     if (guard !== undefined && (this.#storing !== undefined || this.#rests())) return false;
-    return (
-      this.#open === undefined ||
-      (this.#open.bytes < GROUP_BYTES &&
-        this.#open.done.length < GROUP_CHANGES &&
-        this.#open.writes.length < GROUP_WRITES)
-    );
+    return this.#open === undefined || !isFull(this.#open);
   }
 
   #runSome(): void {
@@ -267,10 +258,20 @@ export class WriteQueue {
       this.#take(group, pending, { tx, value });
     } catch (error) {
       tx?.takeBack();
-      pending.reject(error);
+      this.#refuse(pending, error);
     } finally {
       tx?.end();
     }
+  }
+
+  /**
+   * The reason may come from changes that are not on disk yet, such as the id of a job that runs
+   * already; the caller learns it when a reader can see them.
+   */
+  #refuse(pending: Pending, error: unknown): void {
+    const seen = this.#open ?? this.#storing;
+    if (seen === undefined) pending.reject(error);
+    else seen.done.push({ pending, refused: true, end: () => pending.reject(error), effects: [] });
   }
 
   /** Throws when the file is lost: even reading the file at its path is unsafe then. */
@@ -302,7 +303,12 @@ export class WriteQueue {
     for (const [name, rows] of tx.rows) group.rows.set(name, rows);
     for (const write of tx.writes) group.writes.push(write);
     group.bytes += tx.bytes;
-    group.done.push({ pending, value, effects: tx.effects });
+    group.done.push({
+      pending,
+      refused: false,
+      end: () => pending.resolve(value),
+      effects: tx.effects,
+    });
     this.#averageBytes = this.#averageBytes * 0.9 + tx.bytes * 0.1;
   }
 
@@ -359,7 +365,9 @@ export class WriteQueue {
       // running again.
       const mayRepeat = (): boolean =>
         error.code === "not_ready" &&
-        [...group.done, ...(this.#open?.done ?? [])].every(({ pending }) => holds(pending.guard));
+        [...group.done, ...(this.#open?.done ?? [])].every(
+          ({ pending, refused }) => refused || holds(pending.guard),
+        );
       return await recovery.settle({
         writes: group.writes,
         error,
@@ -400,7 +408,7 @@ export class WriteQueue {
     const { ring } = file;
     const metadata = file.store(METADATA_STORE);
     for (const [name, rows] of group.rows)
-      group.writes.push(writeOf(metadata, censusKey({ name }), encodeMetadata(rows)));
+      group.writes.push(writeOf(metadata, rowCountKey({ name }), encodeMetadata(rows)));
     const writes = ring?.due();
     if (ring === undefined || writes === undefined) return;
     group.writes.push(writeOf(metadata, KEY_WRITES, encodeMetadata(writes)));
@@ -410,9 +418,9 @@ export class WriteQueue {
   #committed(group: readonly Done[]): void {
     this.lastCommitAtMs = this.#deps.clock.now();
     this.#failure = undefined;
-    for (const { pending, value, effects } of group) {
+    for (const { end, effects } of group) {
       for (const effect of effects) this.#runEffect(effect);
-      pending.resolve(value);
+      end();
     }
     this.#deps.committed?.();
   }

@@ -3,7 +3,7 @@
  * others.
  */
 import type { Secret } from "../../base/secret.ts";
-import { checkGroups } from "../../config/group-check.ts";
+import { checkGroups } from "../../config/checks/group-check.ts";
 import type { KeyGroup } from "../../config/key-group.ts";
 import type { Check } from "../../config/load.ts";
 import {

@@ -1,8 +1,8 @@
 /** Keys of OTLP export. `otlp-options.ts` resolves them per signal. */
 import type { Secret } from "../../base/secret.ts";
 import { defineKey, type Fallback, type Key, type Schema } from "../../config/key.ts";
-import { mapOfSecrets } from "../../config/maps.ts";
-import { timer } from "../../config/rules.ts";
+import { mapOfSecrets } from "../../config/values/maps.ts";
+import { timer } from "../../config/checks/rules.ts";
 import {
   boolean,
   byteCount,
@@ -12,7 +12,7 @@ import {
   path,
   secret,
   text,
-} from "../../config/types.ts";
+} from "../../config/values/types.ts";
 
 /** http is OTLP over HTTP with protobuf; stdout writes lines of JSON. */
 export type OtlpProtocol = "http" | "grpc" | "stdout";

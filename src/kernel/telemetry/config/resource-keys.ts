@@ -3,8 +3,8 @@ import type { Config } from "../../config/config.ts";
 import type { Complaint } from "../../config/findings.ts";
 import { defineKeyGroup, keysOf, readKeyGroup } from "../../config/key-group.ts";
 import type { Environment, Schema } from "../../config/key.ts";
-import { mapOfTexts } from "../../config/maps.ts";
-import { boolean, text } from "../../config/types.ts";
+import { mapOfTexts } from "../../config/values/maps.ts";
+import { boolean, text } from "../../config/values/types.ts";
 
 const MAX_ATTRIBUTES = 32;
 const MAX_KEY_LENGTH = 128;

@@ -1,14 +1,22 @@
 /** Keys of the pull endpoint. */
 import { X509Certificate } from "node:crypto";
 import type { Secret } from "../../base/secret.ts";
-import { formatAddress, isLoopback, type Address } from "../../config/address.ts";
+import { formatAddress, isLoopback, type Address } from "../../config/values/address.ts";
 import type { Config } from "../../config/config.ts";
 import type { Finding } from "../../config/findings.ts";
-import { atKey } from "../../config/key-finding.ts";
+import { atKey } from "../../config/checks/key-finding.ts";
 import { defineKey, type Key, type Schema } from "../../config/key.ts";
 import type { Check } from "../../config/load.ts";
-import { defineTlsFiles } from "../../config/tls-files.ts";
-import { address, boolean, duration, integer, oneOf, path, secret } from "../../config/types.ts";
+import { defineTlsFiles } from "../../config/checks/tls-files.ts";
+import {
+  address,
+  boolean,
+  duration,
+  integer,
+  oneOf,
+  path,
+  secret,
+} from "../../config/values/types.ts";
 
 /** How clients of the pull endpoint authenticate with certificates. */
 export type ClientAuth = "none" | "request" | "require" | "verify_if_given" | "require_and_verify";

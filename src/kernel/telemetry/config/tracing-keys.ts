@@ -1,8 +1,8 @@
 /** Keys of tracing. `otlp.traces` configures the export of spans. */
-import { atKey } from "../../config/key-finding.ts";
+import { atKey } from "../../config/checks/key-finding.ts";
 import { defineKey, type Key, type Schema } from "../../config/key.ts";
 import type { Check } from "../../config/load.ts";
-import { boolean, decimal, oneOf } from "../../config/types.ts";
+import { boolean, decimal, oneOf } from "../../config/values/types.ts";
 
 export const tracingEnabled = defineKey({
   path: "tracing.enabled",

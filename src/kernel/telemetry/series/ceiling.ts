@@ -39,12 +39,12 @@ export class Ceiling {
     return fits;
   }
 
-  born(labelBytes: number): void {
+  add(labelBytes: number): void {
     this.series += 1;
     this.labelBytes += labelBytes;
   }
 
-  ended(labelBytes: number): void {
+  remove(labelBytes: number): void {
     this.series -= 1;
     this.labelBytes -= labelBytes;
   }

@@ -2,11 +2,16 @@
  * The numbers of all series of a scope, in columns: a measurement is one write to a typed array, a
  * snapshot is one copy.
  *
- *   number    0      1      2      3 row     [ 4    | 4    | none | 7     ]   catalogue row, or
- *   none where no series lives value   [ 1.5  | 20   |      | 96 ---]-> histograms: offset of their
- *   block in the slab start   [ 0    | ms   |      | ms    ]   since when a sum counts,
- *   milliseconds since 1970; 0 for gauges mark    [ gen  | s    |      | s     ]   gauges:
- *   generation of the last sweep; others: second of the last write
+ *   number    0      1      2      3
+ *   row     [ 4    | 4    | none | 7     ]
+ *   value   [ 1.5  | 20   |      | 96 ---]-> slab
+ *   start   [ 0    | ms   |      | ms    ]
+ *   mark    [ gen  | s    |      | s     ]
+ *
+ * - `row`: the catalogue row, or none where no series lives.
+ * - `value`: of a histogram the offset of its block in the slab.
+ * - `start`: since when a sum counts, milliseconds since 1970; 0 for gauges.
+ * - `mark`: of a gauge the generation of the last sweep, otherwise the second of the last write.
  */
 import type { SeriesCopy } from "../messages.ts";
 import { HistogramSlab } from "./histogram-slab.ts";

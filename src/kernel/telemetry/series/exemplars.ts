@@ -3,8 +3,10 @@
  * span. They lie in one buffer, so that recording is a few writes to typed arrays and a snapshot is
  * one copy.
  *
- *   byte    0       8         16         32        40 slot  [ value | time ms | trace id | span id
- *   | cell ]   cell: of the histogram slab; -1 in a free slot
+ *   byte    0       8         16         32        40
+ *   slot  [ value | time ms | trace id | span id | cell ]
+ *
+ * `cell` is a cell of the histogram slab; -1 in a free slot.
  */
 import type { TraceIds } from "../types.ts";
 import type { Ceiling } from "./ceiling.ts";

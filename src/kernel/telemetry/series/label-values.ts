@@ -13,7 +13,7 @@ export class LabelValues {
     this.#limit = limit;
   }
 
-  born(value: string): void {
+  add(value: string): void {
     const series = this.#series.get(value);
     if (series === undefined && this.#series.size >= this.#limit) this.#capped = true;
     else this.#series.set(value, (series ?? 0) + 1);
@@ -23,7 +23,7 @@ export class LabelValues {
    * A value that was not admitted when its series started is unknown here or counted too low: this
    * is a sample.
    */
-  ended(value: string): void {
+  remove(value: string): void {
     const series = this.#series.get(value);
     if (series === undefined) return;
     if (series > 1) this.#series.set(value, series - 1);

@@ -3,7 +3,7 @@
  * combination costs one string and one lookup; redaction and limits are evaluated only for new
  * ones.
  */
-import { boundName } from "../../base/bounded-name.ts";
+import { boundName } from "../../base/text/bounded-name.ts";
 import type { AnyRow, AttributeValue, LabelCardinality, Redaction } from "../types.ts";
 import { labelKey, parseLabelKey } from "./label-key.ts";
 import type { KeyMaker } from "./label-key.ts";
@@ -149,7 +149,7 @@ export class RowIndex {
     // the key would be new ones.
     for (const [at, label] of this.#labels.entries()) {
       const value = values[at];
-      if (value !== undefined) label.born(String(value));
+      if (value !== undefined) label.add(String(value));
     }
     return number;
   }
@@ -157,7 +157,7 @@ export class RowIndex {
   #endLabels(key: string): void {
     if (this.#labels.length === 0) return;
     for (const [at, value] of parseLabelKey(key).entries())
-      if (value !== null) this.#labels[at]?.ended(value);
+      if (value !== null) this.#labels[at]?.remove(value);
   }
 
   #turnAway(rawKey: string): number {

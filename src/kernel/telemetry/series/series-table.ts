@@ -14,7 +14,7 @@ import { RowIndex } from "./row-index.ts";
 
 /** Series started and ended since the last drain. */
 export interface LabelChanges {
-  readonly births: readonly number[];
+  readonly started: readonly number[];
   readonly rows: readonly number[];
   readonly values: readonly WireValues[];
   readonly ended: readonly number[];
@@ -48,7 +48,7 @@ export class SeriesTable {
   readonly #keys: (string | undefined)[] = [];
   /** Only for series whose values are not all strings; otherwise the key holds them. */
   readonly #values = new Map<number, WireValues>();
-  #births: number[] = [];
+  #started: number[] = [];
   #ended: number[] = [];
   #listening = false;
   #live = 0;
@@ -99,7 +99,7 @@ export class SeriesTable {
       this.#freeBuckets(this.columns.value[number] ?? 0, index.row.bounds.length);
     this.columns.retire(number);
     index.forget(number, key);
-    this.#options.ceiling.ended(key.length);
+    this.#options.ceiling.remove(key.length);
     this.#live -= 1;
     if (!this.#listening) return this.columns.release(number);
     this.#ended.push(number);
@@ -125,7 +125,7 @@ export class SeriesTable {
    */
   attach(): number[] {
     this.#listening = true;
-    this.#births = [];
+    this.#started = [];
     this.#ended = [];
     return this.#keys.flatMap((key, number) => (key === undefined ? [] : [number]));
   }
@@ -135,7 +135,7 @@ export class SeriesTable {
     this.#listening = false;
     for (const number of unacknowledged) this.columns.release(number);
     for (const number of this.#ended) this.columns.release(number);
-    this.#births = [];
+    this.#started = [];
     this.#ended = [];
   }
 
@@ -144,23 +144,23 @@ export class SeriesTable {
    * ended only.
    */
   drain(): LabelChanges | undefined {
-    if (this.#births.length === 0 && this.#ended.length === 0) return undefined;
-    const changes = { ...this.describe(this.#births), ended: this.#ended };
-    this.#births = [];
+    if (this.#started.length === 0 && this.#ended.length === 0) return undefined;
+    const changes = { ...this.describe(this.#started), ended: this.#ended };
+    this.#started = [];
     this.#ended = [];
     return changes;
   }
 
   /** The labels of those numbers that are live. */
   describe(numbers: readonly number[]): Omit<LabelChanges, "ended"> {
-    const births = numbers.filter((number) => this.#keys[number] !== undefined);
+    const started = numbers.filter((number) => this.#keys[number] !== undefined);
     // One array for all metrics of an entity with the same values, so that it is cloned to the
     // other thread once.
     const lists = new Map<string, WireValues>();
     return {
-      births,
-      rows: births.map((number) => this.columns.row[number] ?? NO_ROW),
-      values: births.map((number) => this.#valuesOf(number, lists)),
+      started,
+      rows: started.map((number) => this.columns.row[number] ?? NO_ROW),
+      values: started.map((number) => this.#valuesOf(number, lists)),
     };
   }
 
@@ -192,10 +192,10 @@ export class SeriesTable {
     this.#keys[number] = key;
     const kept = keptValues(values);
     if (kept !== undefined) this.#values.set(number, kept);
-    ceiling.born(key.length);
+    ceiling.add(key.length);
     this.#live += 1;
-    if (this.#listening) this.#births.push(number);
-    if (this.#births.length >= LABELS_PER_MESSAGE) this.#options.due();
+    if (this.#listening) this.#started.push(number);
+    if (this.#started.length >= LABELS_PER_MESSAGE) this.#options.due();
     return number;
   }
 

@@ -1,5 +1,5 @@
 /** Options of the telemetry thread, as plain data. */
-import type { Address } from "../../config/address.ts";
+import type { Address } from "../../config/values/address.ts";
 import type { ClientAuth } from "../../listen/tls/client-certificates.ts";
 
 /** Where a signal is sent. */

@@ -94,7 +94,7 @@ export class RemoteScope {
 
   receiveLabels(message: LabelsMessage): void {
     this.#lastSeq = message.seq;
-    for (const [index, number] of message.births.entries()) {
+    for (const [index, number] of message.started.entries()) {
       this.#named[number] = this.#name(
         this.rows.get(message.rows[index] ?? -1),
         message.values[index] ?? [],

@@ -13,6 +13,7 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import type { ReadableSpan, Sampler, SpanProcessor } from "@opentelemetry/sdk-trace";
+import { toStewardError } from "../../base/errors.ts";
 import type { LogFields } from "../../base/log.ts";
 import type { WireSpan, WireSpanContext, AttributeValue } from "../types.ts";
 import type { BegunRequest, EndedRequest } from "./request-info.ts";
@@ -68,6 +69,8 @@ export interface Tracing {
   begin(request: BegunRequest): RequestSpan;
   /** Runs in a new trace; log lines and calls inside belong to it. */
   work<T>(work: Work<T>, run: () => Promise<T>): Promise<T>;
+  /** Runs in a span below the active one, or in a new trace; a rejection marks it as failed. */
+  within<T>(work: Pick<Work<T>, "name" | "attributes">, run: () => Promise<T>): Promise<T>;
   /**
    * Records the span of a call as a child of the active span. Observations made in `measure` get it
    * as exemplar.
@@ -123,6 +126,23 @@ export function createTracing(
         return result;
       } finally {
         if (failed !== undefined) fail(span, failed);
+        span.end();
+      }
+    },
+    async within({ name, attributes }, run) {
+      const parent = running.getStore()?.span;
+      const span = tracer.startSpan(
+        name,
+        { kind: SpanKind.INTERNAL, attributes },
+        // A request that has been answered is not the parent of the job it started.
+        parent?.isRecording() === true ? trace.setSpan(ROOT_CONTEXT, parent) : ROOT_CONTEXT,
+      );
+      try {
+        return await running.run({ span, fields: fieldsOf(span) }, run);
+      } catch (error) {
+        fail(span, toStewardError(error).code);
+        throw error;
+      } finally {
         span.end();
       }
     },

@@ -8,8 +8,8 @@ import type { Part, PartContext } from "./part.ts";
 /** Each run warns about keys that expire within this many days. */
 const WARN_DAYS = 14;
 
-/** Days left with two decimals if within the warning period, else undefined. */
-export function soon(expiresMs: number, nowMs: number): string | undefined {
+/** Days left with two decimals; undefined outside the warning period. */
+export function daysUntilExpiry(expiresMs: number, nowMs: number): string | undefined {
   const days = (expiresMs - nowMs) / DAY_MS;
   return days > 0 && days <= WARN_DAYS ? days.toFixed(2) : undefined;
 }
@@ -21,7 +21,7 @@ export function keyExpiries({ deps: { scope, annotations, network }, nowMs }: Pa
       const expiresMs = expiryOf(device);
       if (expiresMs === undefined) return;
       scope.record(devicesKeyExpiry, (expiresMs - nowMs) / DAY_MS, {});
-      const days = soon(expiresMs, nowMs);
+      const days = daysUntilExpiry(expiresMs, nowMs);
       if (days === undefined) return;
       scope.log(
         deviceKeyExpiringRecord,

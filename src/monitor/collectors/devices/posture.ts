@@ -14,7 +14,7 @@ import type { CollectorDeps, Tick } from "../collector.ts";
 import { getDevicePosture, type DeviceOptions } from "./section.ts";
 import { unixSeconds } from "../units.ts";
 import { callEach } from "./call-each.ts";
-import { soon } from "./expiry.ts";
+import { daysUntilExpiry } from "./expiry.ts";
 import { identityOf } from "./part.ts";
 import type { Identity } from "./part.ts";
 
@@ -90,7 +90,7 @@ function recordExpiries(
   for (const [attribute, atMs] of expiresMs) {
     if (!allowed(attribute)) continue;
     tick.sweep.gauge(deviceAttributeExpiry, unixSeconds(atMs), { ...identity, attribute });
-    const days = soon(atMs, tick.nowMs);
+    const days = daysUntilExpiry(atMs, tick.nowMs);
     if (days !== undefined)
       deps.scope.log(
         deviceAttributeExpiringRecord,

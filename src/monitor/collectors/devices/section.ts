@@ -1,7 +1,7 @@
 /** Section and operations of the device collector, for its parts. */
 import { keyField } from "../../../kernel/config/key-group.ts";
-import { noBlank } from "../../../kernel/config/rules.ts";
-import { integer, listOf, oneOf, string } from "../../../kernel/config/types.ts";
+import { noBlank } from "../../../kernel/config/checks/rules.ts";
+import { integer, listOf, oneOf, string } from "../../../kernel/config/values/types.ts";
 import { defineOperation } from "../../capability/operation.ts";
 import { defineSection, flag, type CollectorSection } from "../section.ts";
 

@@ -9,9 +9,9 @@ import {
   type KeyField,
 } from "../../../kernel/config/key-group.ts";
 import { defineKey } from "../../../kernel/config/key.ts";
-import { mapOfSecrets, mapOfTexts } from "../../../kernel/config/maps.ts";
-import { groupOfFields, listOfObjects } from "../../../kernel/config/objects.ts";
-import { httpUrl, noBlank, timer } from "../../../kernel/config/rules.ts";
+import { mapOfSecrets, mapOfTexts } from "../../../kernel/config/values/maps.ts";
+import { groupOfFields, listOfObjects } from "../../../kernel/config/values/objects.ts";
+import { httpUrl, noBlank, timer } from "../../../kernel/config/checks/rules.ts";
 import {
   boolean,
   byteCount,
@@ -24,7 +24,7 @@ import {
   secretFile,
   string,
   text,
-} from "../../../kernel/config/types.ts";
+} from "../../../kernel/config/values/types.ts";
 import { sendSecret, type SentSecret } from "../../../kernel/threads/secrets.ts";
 import type { NodeMetricsOptions, NodeTargetOptions } from "../../options.ts";
 import { flag, readWhileOn, scheduleFields, sectionOver, type Switched } from "../section.ts";

@@ -1,7 +1,7 @@
 /** Checks that every network has a usable credential, and that no credential is unused. */
 import type { Config } from "../../../kernel/config/config.ts";
 import type { Complaint, Finding } from "../../../kernel/config/findings.ts";
-import { atKey, isChanged } from "../../../kernel/config/key-finding.ts";
+import { atKey, isChanged } from "../../../kernel/config/checks/key-finding.ts";
 import { keysOf } from "../../../kernel/config/key-group.ts";
 import type { Key } from "../../../kernel/config/key.ts";
 import type { Check } from "../../../kernel/config/load.ts";

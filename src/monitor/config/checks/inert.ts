@@ -1,7 +1,7 @@
 /** Checks for settings that have no effect with the rest of the configuration. */
 import type { Config } from "../../../kernel/config/config.ts";
 import type { Finding } from "../../../kernel/config/findings.ts";
-import { atKey, isChanged, isWritten } from "../../../kernel/config/key-finding.ts";
+import { atKey, isChanged, isWritten } from "../../../kernel/config/checks/key-finding.ts";
 import { keysOf, readKeyGroup } from "../../../kernel/config/key-group.ts";
 import type { Key } from "../../../kernel/config/key.ts";
 import type { Check } from "../../../kernel/config/load.ts";

@@ -1,7 +1,7 @@
 /** Checks the windows and object-store settings of log collectors. */
 import type { Config } from "../../../kernel/config/config.ts";
 import type { Finding } from "../../../kernel/config/findings.ts";
-import { atKey, isChanged } from "../../../kernel/config/key-finding.ts";
+import { atKey, isChanged } from "../../../kernel/config/checks/key-finding.ts";
 import { keysOf, readKeyGroup } from "../../../kernel/config/key-group.ts";
 import type { Check } from "../../../kernel/config/load.ts";
 import {

@@ -2,7 +2,7 @@
  * Readers of untrusted JSON. None throws: a field of the wrong type reads as absent, so it never
  * costs the list it is in. Texts are bounded as names (`boundName`) unless stated otherwise.
  */
-import { boundName } from "../../../kernel/base/bounded-name.ts";
+import { boundName } from "../../../kernel/base/text/bounded-name.ts";
 
 /** Members of an untrusted object. */
 export type Fields = Readonly<Record<string, unknown>>;

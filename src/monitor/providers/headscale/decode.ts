@@ -1,5 +1,5 @@
 /** Decodes Headscale's responses, of the current release and the next one. */
-import { boundName } from "../../../kernel/base/bounded-name.ts";
+import { boundName } from "../../../kernel/base/text/bounded-name.ts";
 import { type Fields, fields, flag, inner, text, texts } from "../decode/fields.ts";
 import { isZeroTime, timeMs } from "../decode/time.ts";
 import type { Device, Key, User } from "../model.ts";

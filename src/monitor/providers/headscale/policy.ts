@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { failureOf, type Failure } from "../../../kernel/client/failure.ts";
 import { timeMs } from "../decode/time.ts";
 import type { Policy } from "../model.ts";
-import { misshapen, type Reader } from "../read.ts";
+import { malformed, type Reader } from "../read.ts";
 import { fields, wholeText } from "../decode/fields.ts";
 
 // Error text of a server without a policy, in both versions. It may persist.
@@ -31,7 +31,7 @@ export async function readPolicy(
     );
     const json = fields(value);
     if (typeof json?.["policy"] !== "string")
-      throw misshapen(name, "policy", "no text of a policy");
+      throw malformed(name, "policy", "no text of a policy");
     const policy = wholeText(json["policy"]);
     return {
       text: policy,

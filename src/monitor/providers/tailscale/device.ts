@@ -1,6 +1,6 @@
 /** Calls for devices of the hosted control plane, their posture and invitations, and the decoders. */
 import { count, type Fields, fields, flag, inner, members, text, texts } from "../decode/fields.ts";
-import { pathOf } from "../../../kernel/client/url.ts";
+import { pathOf } from "../../../kernel/client/http/url.ts";
 import { timeMs } from "../decode/time.ts";
 import type { Connectivity, Device, DeviceInvite, PostureAttributes } from "../model.ts";
 import { readList, readObject } from "../read.ts";

@@ -11,7 +11,7 @@ import {
   texts,
 } from "../decode/fields.ts";
 import { failureOf } from "../../../kernel/client/failure.ts";
-import { pathOf } from "../../../kernel/client/url.ts";
+import { pathOf } from "../../../kernel/client/http/url.ts";
 import { timeMs } from "../decode/time.ts";
 import type {
   Contacts,

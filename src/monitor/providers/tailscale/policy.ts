@@ -1,6 +1,6 @@
 /** Calls that read and validate the policy file of the hosted control plane. */
 import { createHash } from "node:crypto";
-import { misshapen } from "../read.ts";
+import { malformed } from "../read.ts";
 import { fields } from "../decode/fields.ts";
 import type { Policy, PolicyFindings } from "../model.ts";
 import type { ControlPlane } from "./control-plane.ts";
@@ -56,6 +56,6 @@ async function validatePolicy(
   );
   const json = value === undefined ? {} : fields(value);
   if (json === undefined)
-    throw misshapen(name, "acl/validate", "another thing instead of an object");
+    throw malformed(name, "acl/validate", "another thing instead of an object");
   return findingsOf(json);
 }

@@ -1,5 +1,5 @@
 /** Provider of the hosted control plane. */
-import { pathOf } from "../../../kernel/client/url.ts";
+import { pathOf } from "../../../kernel/client/http/url.ts";
 import type { TailscaleOptions } from "../../options.ts";
 import { baseOf, bucketOf, connect } from "../connection.ts";
 import type { ProviderDeps } from "../deps.ts";

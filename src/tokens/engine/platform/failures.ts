@@ -3,8 +3,8 @@
  * or a stack.
  */
 import { StewardError } from "../../../kernel/base/errors.ts";
-import { printable } from "../../../kernel/base/printable.ts";
-import { retryAfterMs } from "../../../kernel/client/retry.ts";
+import { printable } from "../../../kernel/base/text/printable.ts";
+import { retryAfterMs } from "../../../kernel/client/http/retry-after.ts";
 import { parseExact } from "../../logical/json.ts";
 import { FORBIDDEN_ADDRESS } from "../forbidden-hosts.ts";
 import type { HttpLost, HttpReply } from "./http.ts";
@@ -58,7 +58,7 @@ export function jwtRefusal(reply: HttpReply): "clock" | "issuer" | undefined {
 }
 
 /** Whether the response proves that nothing was created: rejected or redirected. */
-export function madeNothing(outcome: HttpReply | HttpLost): boolean {
+export function hasCreatedNothing(outcome: HttpReply | HttpLost): boolean {
   if (outcome.lost !== undefined) return !outcome.sent;
   return (
     (outcome.status >= 400 && outcome.status < 500) || [301, 302, 307, 308].includes(outcome.status)
@@ -71,7 +71,7 @@ export function isGone(outcome: HttpReply | HttpLost): boolean {
 }
 
 /** Error for a success status with an invalid body. */
-export function garbage(attempted: Attempted, why: string): StewardError {
+export function invalidAnswer(attempted: Attempted, why: string): StewardError {
   return new StewardError(
     "upstream",
     `${attempted.failed}: ${why}; check that base_url is the address of the platform's API`,

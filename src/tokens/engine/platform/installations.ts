@@ -8,7 +8,7 @@ import { orAborted } from "../../../kernel/async/wait.ts";
 import { isRawNumber, numberText, parseExact, type RawNumber } from "../../logical/json.ts";
 import { logicalError } from "../../logical/occurred.ts";
 import type { Installation, Permissions } from "../types.ts";
-import { garbage, platformFailure } from "./failures.ts";
+import { invalidAnswer, platformFailure } from "./failures.ts";
 import type { HttpLost, HttpReply } from "./http.ts";
 import type { Platform } from "./platform.ts";
 
@@ -99,7 +99,7 @@ export function createInstallations(platform: Platform, clock: Clock): Installat
         throw platformFailure(attempted, outcome, clock.now());
       const installation = installationOf(parsed(outcome, attempted.failed));
       if (installation === undefined)
-        throw garbage(attempted, "the response is not an installation");
+        throw invalidAnswer(attempted, "the response is not an installation");
       return installation;
     },
     async list(signal) {
@@ -182,7 +182,7 @@ async function* pages(
     if (outcome.lost !== undefined || outcome.status !== 200)
       throw platformFailure(FINDING, outcome, clock.now());
     const list = parsed(outcome, FINDING.failed);
-    if (!Array.isArray(list)) throw garbage(FINDING, "the response is not a list");
+    if (!Array.isArray(list)) throw invalidAnswer(FINDING, "the response is not a list");
     yield list.map(installationOf).filter((installation) => installation !== undefined);
     at = next;
   }
@@ -192,7 +192,7 @@ function parsed(reply: HttpReply, failed: string): unknown {
   try {
     return parseExact(reply.body);
   } catch {
-    throw garbage({ failed, subject: "" }, "the response is not JSON");
+    throw invalidAnswer({ failed, subject: "" }, "the response is not JSON");
   }
 }
 

@@ -32,10 +32,10 @@ export interface MintBody extends BodySink {
 }
 
 // Any form and length that fits a header: otherwise it could be neither used nor revoked.
-const BEARABLE = /^[\x21-\x7e]+$/;
+const HEADER_SAFE = /^[\x21-\x7e]+$/;
 
-export function isBearable(value: unknown): value is string {
-  return typeof value === "string" && BEARABLE.test(value);
+export function isHeaderSafe(value: unknown): value is string {
+  return typeof value === "string" && HEADER_SAFE.test(value);
 }
 
 /**
@@ -155,7 +155,7 @@ class Members {
     this.#inList = false;
     this.#scanner.watch = 1;
     const value: unknown = this.#name === "token" ? JSON.parse(text) : undefined;
-    if (this.#name === "token") this.token = isBearable(value) ? value : undefined;
+    if (this.#name === "token") this.token = isHeaderSafe(value) ? value : undefined;
     this.#keep(this.#parts, `${JSON.stringify(this.#name)}:${text}`);
   }
 

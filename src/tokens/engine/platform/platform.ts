@@ -1,7 +1,7 @@
 /** The platform's app API: calls authenticated by the app's JWT, and token revocation. */
 import type { Clock } from "../../../kernel/base/clock.ts";
-import { byLink } from "../../../kernel/client/paging.ts";
-import { sameOrigin } from "../../../kernel/client/url.ts";
+import { byLink } from "../../../kernel/client/call/list.ts";
+import { sameOrigin } from "../../../kernel/client/http/url.ts";
 import type { AppJwt } from "../app-jwt.ts";
 import type { Base } from "../base-url.ts";
 import { type BodySink, wholeBody } from "./body.ts";

@@ -4,7 +4,7 @@
  */
 import { resolve } from "node:path";
 import type { Clock } from "../../../kernel/base/clock.ts";
-import { diskFaultOf } from "../../../kernel/base/disk-faults.ts";
+import { diskFaultOf } from "../../../kernel/base/system/disk-faults.ts";
 import { ownMessage, StewardError, toStewardError } from "../../../kernel/base/errors.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
 import type { Log } from "../../../kernel/base/log.ts";
@@ -12,7 +12,8 @@ import type { Env } from "../../../kernel/state/types.ts";
 import type { Health } from "../../../kernel/supervisor/component.ts";
 import type { Audit, AuditDeviceInfo } from "../types.ts";
 import { openFileSink, type Flush, type Sink } from "./file-sink.ts";
-import { createHasher, type Hash } from "./hash.ts";
+import { createHasher, type Hasher } from "./hash.ts";
+import { hashOfText } from "./pieces.ts";
 import { createRecorder, type Recorder } from "./record.ts";
 import { auditSalts } from "./tables.ts";
 
@@ -62,7 +63,7 @@ interface Device {
   readonly info: AuditDeviceInfo;
   readonly name: string;
   readonly recorder: Recorder;
-  readonly hash: Hash;
+  readonly hasher: Hasher;
   readonly sink: Sink;
   failure: StewardError | undefined;
   complainAtMs: number;
@@ -148,7 +149,10 @@ export async function openAudit(
       const id = ids.uuid();
       return record(({ recorder }) => recorder.summary(clock.now(), id, summary));
     },
-    hash: (path, input) => devices.find(({ info }) => info.path === path)?.hash(input),
+    async hash(path, input) {
+      const device = devices.find(({ info }) => info.path === path);
+      return device && (await hashOfText(input, device.hasher.begin())).hash;
+    },
     devices: () => devices.map(({ info }) => info),
     async reopen() {
       const ends = await Promise.allSettled(devices.map(({ sink }) => sink.reopen()));
@@ -193,7 +197,7 @@ async function openDevice(
       },
     },
     name: config.filePath,
-    hash: hasher.hash,
+    hasher,
     recorder: createRecorder(hasher, { hmacAccessor, elideListResponses, prefix }),
     failure: undefined,
     complainAtMs: 0,

@@ -5,7 +5,7 @@
 import { logicalError } from "../../logical/occurred.ts";
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { DEFAULT_POLICY, ROOT_POLICY, WRAPPING_POLICY } from "../policies/built-in.ts";
-import type { IssuedAuth, MadeToken, Policies, TokenEntry, TokenType } from "../types.ts";
+import type { IssuedAuth, CreatedToken, Policies, TokenEntry, TokenType } from "../types.ts";
 
 /** Policies of one token. */
 const MAX_POLICIES = 256;
@@ -97,6 +97,6 @@ export function ttlLeft(entry: TokenEntry, clock: Clock): number {
 }
 
 /** A token that was just made, as an answer. */
-export function grantOf({ id, entry }: MadeToken, clock: Clock): IssuedAuth {
+export function grantOf({ id, entry }: CreatedToken, clock: Clock): IssuedAuth {
   return { id, entry, ttlMs: ttlLeft(entry, clock), made: true };
 }

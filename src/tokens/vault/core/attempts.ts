@@ -7,7 +7,7 @@ import { hash } from "node:crypto";
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { Log } from "../../../kernel/base/log.ts";
-import { isLoopback } from "../../../kernel/config/address.ts";
+import { isLoopback } from "../../../kernel/config/values/address.ts";
 import { networkOf } from "./networks.ts";
 
 const WINDOW_MS = 60_000;

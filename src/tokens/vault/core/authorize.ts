@@ -5,7 +5,7 @@ import type { LogicalRequest, Operation } from "../../logical/types.ts";
 import type { AuditRequest, Decision, TokenEntry } from "../types.ts";
 import { admits } from "../cidrs.ts";
 import { resolvePath, type MountedPath } from "./mounted-path.ts";
-import type { CoreDeps, CoreRequest, RequestContext, Standing } from "./types.ts";
+import type { CoreDeps, CoreRequest, RequestContext, Authorization } from "./types.ts";
 
 /** Decision without a policy check. */
 const OPEN: Decision = { allowed: true, granting: [], wrap: {}, root: false };
@@ -53,7 +53,7 @@ export function unauthenticatedContext(
   const operation = undecided(request);
   const sent = mount.trusted ? request.token : undefined;
   const entry = sent === undefined ? undefined : deps.tokens.lookup(sent);
-  const standing: Standing = {
+  const authorization: Authorization = {
     tokenId: sent,
     entry,
     decision: OPEN,
@@ -66,7 +66,7 @@ export function unauthenticatedContext(
     operation,
     mount,
     rest,
-    standing,
+    authorization,
     audited: auditOf({ request, requestId, mounted, entry, operation }, OPEN),
   };
 }
@@ -130,7 +130,7 @@ async function decide(
   } catch {
     return refuse(deps, known);
   }
-  const standing: Standing = {
+  const authorization: Authorization = {
     tokenId: request.token,
     entry,
     decision,
@@ -143,7 +143,7 @@ async function decide(
     operation,
     mount: mounted.mount,
     rest: mounted.rest,
-    standing,
+    authorization,
     audited: auditOf({ ...known, mounted }, decision),
   };
 }

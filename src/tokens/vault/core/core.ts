@@ -20,7 +20,7 @@ export function createCore(deps: CoreDeps): Core {
         return await serve(deps, context);
       } finally {
         // A token's last use is consumed, whatever the outcome.
-        const { entry } = context.standing;
+        const { entry } = context.authorization;
         if (entry?.numUses === -1) await deps.tokens.revoke(entry.key);
       }
     },

@@ -20,13 +20,13 @@ export async function handleAuthorized(
   deps: CoreDeps,
   context: RequestContext,
 ): Promise<CoreAnswer> {
-  const { standing } = context;
+  const { authorization } = context;
   const mints =
-    standing.declared?.mints === true &&
+    authorization.declared?.mints === true &&
     (context.operation === "create" ||
       context.operation === "update" ||
       context.operation === "read");
-  if (mints && standing.entry?.numUses === -1)
+  if (mints && authorization.entry?.numUses === -1)
     throw new StewardError("invalid", ONE_USE, { rule: "num_uses" });
   const [intent] = await begin(deps, context, mints);
   const effect = intent === undefined ? undefined : new EffectRecord();
@@ -53,7 +53,7 @@ function listed(
 /** Writes both records; if one fails, neither counts. */
 async function begin(
   deps: CoreDeps,
-  { requestId, request, mount, standing, audited }: RequestContext,
+  { requestId, request, mount, authorization, audited }: RequestContext,
   mints: boolean,
 ): Promise<[Intent | undefined]> {
   if (!mints) {
@@ -62,7 +62,7 @@ async function begin(
   }
   const about = declaredOnly(
     request.data,
-    standing.declared?.fields.fields.map((field) => field.name) ?? [],
+    authorization.declared?.fields.fields.map((field) => field.name) ?? [],
   );
   const [intent, recorded] = await Promise.allSettled([
     deps.leases.intend({ requestId, path: request.path, mountPoint: mount.point, about }),
@@ -111,10 +111,10 @@ async function settle(
 
 /** The request that the mount's backend receives. */
 export function requestOf(
-  { request, requestId, operation, mount, rest, standing }: RequestContext,
+  { request, requestId, operation, mount, rest, authorization }: RequestContext,
   effect: EffectRecord | undefined,
 ): LogicalRequest {
-  const { entry, tokenId } = standing;
+  const { entry, tokenId } = authorization;
   const logical: HostRequest = {
     id: requestId,
     operation,
@@ -139,7 +139,7 @@ async function finish(
   response: LogicalResponse | undefined,
   intent: Intent | undefined,
 ): Promise<CoreAnswer> {
-  const { mount, requestId, operation, standing } = context;
+  const { mount, requestId, operation, authorization } = context;
   const auth = issuedBy(mount, response);
   const warnings = [...(response?.warnings ?? [])];
   const leased =
@@ -165,7 +165,7 @@ async function finish(
   };
   const wrappable = response?.data !== undefined || auth !== undefined;
   try {
-    if (standing.wrapTtlMs !== undefined && wrappable && operation !== "list")
+    if (authorization.wrapTtlMs !== undefined && wrappable && operation !== "list")
       return await wrapped(deps, context, answer, leased);
     await Promise.all([leased?.stored, deps.audit.response(context.audited, auditOf(answer))]);
     return answer;
@@ -190,7 +190,7 @@ interface Leased {
 
 function lease(
   deps: CoreDeps,
-  { request, mount, standing }: RequestContext,
+  { request, mount, authorization }: RequestContext,
   response: LogicalResponse,
   {
     grant,
@@ -198,7 +198,7 @@ function lease(
     warnings,
   }: { grant: SecretGrant; intent: Intent | undefined; warnings: string[] },
 ): Leased {
-  const { entry } = standing;
+  const { entry } = authorization;
   const { maxLeaseTtlMs } = deps.mounts.limits(mount);
   const untilMs = entry?.type === "batch" ? entry.expiresAtMs : undefined;
   const mostMs = Math.min(
@@ -234,7 +234,7 @@ async function wrapped(
   await leased?.stored;
   const { token, info } = await deps.wrapping.wrap(answer, {
     path: context.request.path,
-    ttlMs: context.standing.wrapTtlMs ?? 0,
+    ttlMs: context.authorization.wrapTtlMs ?? 0,
   });
   const outer: CoreAnswer = {
     ...answer,

@@ -56,9 +56,10 @@ function subjectOf(context: RequestContext): string | undefined {
  * The operation itself if it has no side effects: a read, or one that the path does not support.
  */
 function harmless(context: RequestContext): (() => Promise<unknown>) | undefined {
-  const { operation, mount, standing } = context;
+  const { operation, mount, authorization } = context;
   const isRead = operation === "read" || operation === "list";
-  const isServed = standing.declared !== undefined && operation in standing.declared.operations;
+  const isServed =
+    authorization.declared !== undefined && operation in authorization.declared.operations;
   return isRead || !isServed
     ? () => mount.backend.handle(requestOf(context, undefined))
     : undefined;

@@ -1,5 +1,5 @@
 /** Decodes what accompanies path and data on every transport: token, namespace, wrap TTL. */
-import { withoutEnds } from "../../../kernel/base/ends.ts";
+import { withoutEnds } from "../../../kernel/base/text/ends.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { Secret } from "../../../kernel/base/secret.ts";
 import type { RequestHeaders } from "../../../kernel/service.ts";

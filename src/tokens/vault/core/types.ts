@@ -89,12 +89,12 @@ export interface RequestContext {
   readonly mount: Mount;
   /** The path below the mount. */
   readonly rest: string;
-  readonly standing: Standing;
+  readonly authorization: Authorization;
   readonly audited: AuditRequest;
 }
 
 /** What the request's token permits. */
-export interface Standing {
+export interface Authorization {
   readonly tokenId: Secret | undefined;
   /** Undefined on unauthenticated paths of plugin backends. */
   readonly entry: TokenEntry | undefined;

@@ -10,7 +10,7 @@ import type { Env, Tx } from "../../../kernel/state/types.ts";
 import { wrappedAnswers } from "../mounts/tables.ts";
 import { WRAPPING_POLICY } from "../policies/built-in.ts";
 import { isLongerThan } from "../../logical/json.ts";
-import type { Leases, MadeToken, Tokens } from "../types.ts";
+import type { CreatedToken, Leases, Tokens } from "../types.ts";
 import type { CoreAnswer, WrappedInfo, WrapInfo, Wrapping } from "./types.ts";
 
 /** Largest envelope, since each is stored in one transaction. */
@@ -60,7 +60,7 @@ export function createWrapping({ env, tokens, leases, clock, envelope }: Wrappin
       info: { creationPath: row.creationPath, createdAtMs: row.createdAtMs, ttlMs: row.ttlMs },
     };
   };
-  const put = (tx: Tx, text: string, { path, ttlMs, leaseId }: About): MadeToken => {
+  const put = (tx: Tx, text: string, { path, ttlMs, leaseId }: About): CreatedToken => {
     const token = tokens.createIn(tx, {
       type: "service",
       policies: [WRAPPING_POLICY],
@@ -87,7 +87,7 @@ export function createWrapping({ env, tokens, leases, clock, envelope }: Wrappin
     return token;
   };
   const shown = (
-    made: MadeToken,
+    made: CreatedToken,
     { path, ttlMs }: { readonly path: string; readonly ttlMs: number },
   ): WrapInfo => ({
     token: made.id.use((value) => value),

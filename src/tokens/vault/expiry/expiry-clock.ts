@@ -5,16 +5,16 @@
  *
  * `now` advances with the monotonic clock, and across restarts with the uptime of the machine. Only
  * a start after another boot has to believe the wall clock about the time in between, and does so
- * for `UNVOUCHED_LIMIT_MS` at most. Whatever the wall clock is ahead beyond that is its lead: what
+ * for `MAX_WALL_ADVANCE_MS` at most. Whatever the wall clock is ahead beyond that is its lead: what
  * was issued before the lead began is refused as if the lead were time that passed, but is not
  * removed, and is good again when the lead turns out to be wrong.
  */
-import type { Boot } from "../../../kernel/base/boot.ts";
-import { UNKNOWN_BOOT } from "../../../kernel/base/boot.ts";
+import type { Boot } from "../../../kernel/base/system/boot.ts";
+import { UNKNOWN_BOOT } from "../../../kernel/base/system/boot.ts";
 import type { Clock } from "../../../kernel/base/clock.ts";
 
 /** How far a start may advance on the word of the wall clock alone. */
-export const UNVOUCHED_LIMIT_MS = 24 * 3_600_000;
+export const MAX_WALL_ADVANCE_MS = 24 * 3_600_000;
 /** Differences below this are rounding and slewing of the system's clocks. */
 const TOLERANCE_MS = 1_000;
 /**
@@ -86,7 +86,7 @@ export function resumeFrom(mark: ClockMark, at: ClockReading): Resumption {
   }
   if (byWallMs < mark.expiryMs)
     return { expiryMs: mark.expiryMs, downMs: undefined, outcome: "wall clock behind" };
-  const limitMs = mark.expiryMs + UNVOUCHED_LIMIT_MS;
+  const limitMs = mark.expiryMs + MAX_WALL_ADVANCE_MS;
   return {
     expiryMs: Math.min(byWallMs, limitMs),
     downMs: undefined,

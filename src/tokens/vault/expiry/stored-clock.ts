@@ -8,7 +8,7 @@ import {
   WallLeadRowSchema,
   type LeaseClockRow,
 } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
-import { systemBoot, type Boot } from "../../../kernel/base/boot.ts";
+import { systemBoot, type Boot } from "../../../kernel/base/system/boot.ts";
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { toStewardError } from "../../../kernel/base/errors.ts";
 import type { Log } from "../../../kernel/base/log.ts";

@@ -7,7 +7,7 @@ import type { PlainAnswer } from "../../../kernel/service.ts";
 import { writeExact } from "../../logical/json.ts";
 import type { Data } from "../../logical/types.ts";
 import type { CoreAnswer } from "../core/types.ts";
-import { authBody } from "./auth-body.ts";
+import type { IssuedAuth } from "../types.ts";
 
 /** Every JSON answer carries these, empty ones too. */
 const VAULT_HEADERS: Readonly<Record<string, string>> = {
@@ -64,6 +64,27 @@ const MEMBERS: ReadonlySet<string> = new Set([
   "warnings",
   "auth",
 ]);
+
+/**
+ * The `auth` member, with keys in Vault's order. The only place that writes a token id into a
+ * response.
+ */
+function authBody({ id, entry, ttlMs }: IssuedAuth): Record<string, unknown> {
+  return {
+    client_token: id?.use((value) => value) ?? "",
+    accessor: entry.accessor,
+    policies: entry.policies,
+    token_policies: entry.policies,
+    metadata: entry.meta ?? null,
+    lease_duration: Math.round(ttlMs / 1000),
+    renewable: entry.renewable,
+    entity_id: entry.entityId,
+    token_type: entry.type,
+    orphan: entry.parent === undefined,
+    mfa_requirement: null,
+    num_uses: Math.max(0, entry.numUses),
+  };
+}
 
 /**
  * Older clients read the answers of sys/ at the top level. A member of the envelope, such as

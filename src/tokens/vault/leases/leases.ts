@@ -3,7 +3,7 @@
  * lease replaces that record in one transaction; at expiry or on request its backend revokes it,
  * with retries, and leases that cannot be revoked stay visible.
  */
-import { withoutEnd } from "../../../kernel/base/ends.ts";
+import { withoutEnd } from "../../../kernel/base/text/ends.ts";
 import { assert, StewardError } from "../../../kernel/base/errors.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
 import type { Log } from "../../../kernel/base/log.ts";
@@ -11,8 +11,8 @@ import { createDue } from "../../../kernel/state/due.ts";
 import type { Env, Snapshot } from "../../../kernel/state/types.ts";
 import type { StoredClock } from "../expiry/stored-clock.ts";
 import type { LeaseInfo, Leases, RevokeBackend } from "../types.ts";
-import { createBook, isKey } from "./book.ts";
-import { BATCH, CHUNK, createEnding, PARALLEL } from "./ending.ts";
+import { createLeaseTransitions, isKey } from "./transitions.ts";
+import { BATCH, CHUNK, createLeaseRevocation, PARALLEL } from "./revocation.ts";
 import { namesBelow } from "./names.ts";
 import { createRecords, ORPHAN_LIFE_MS } from "./records.ts";
 import { REVOKE_DEADLINE_MS, type StoredLease } from "./revoker.ts";
@@ -64,7 +64,7 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
   const { clock, env, ids } = deps;
   const log = deps.log.child("leases");
   const due = createDue({ env, clock, log }, LEASE_TIMERS.name, LEASE_TIMERS.rows);
-  const book = createBook({
+  const transitions = createLeaseTransitions({
     due,
     clock,
     random: () => Buffer.from(ids.bytes(4)).readUInt32LE() / 2 ** 32,
@@ -78,22 +78,22 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
   });
   let stop = new AbortController();
   let nextSeq: number | undefined;
-  const ending = createEnding({
+  const revocation = createLeaseRevocation({
     env,
-    book,
+    transitions,
     clock,
     revoke: deps.revoke,
     deadlineMs: options.revokeDeadlineMs ?? REVOKE_DEADLINE_MS,
     stopping: () => stop.signal,
   });
-  const sweeps = createSweeps({ env, book, due, clock, ending });
+  const sweeps = createSweeps({ env, transitions, due, clock, revocation });
   const runner = due.run(
     async (timerIds, signal) => {
       const timers = timerIds.map(parseTimer);
       const requestIds = timers.flatMap((timer) =>
         timer.kind === "orphan" ? [timer.requestId] : [],
       );
-      await ending.due(
+      await revocation.due(
         timers.flatMap((timer) => (timer.kind === "lease" ? [timer.seq] : [])),
         signal,
       );
@@ -124,7 +124,7 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
     leases: snapshot.count(leases),
     irrevocable: snapshot.count(irrevocableLeases),
     orphans: snapshot.count(orphans),
-    due: snapshot.count(endingLeases) + ending.running(),
+    due: snapshot.count(endingLeases) + revocation.running(),
   });
 
   return {
@@ -141,7 +141,7 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
         expiresAtMs: Math.floor(nowMs + spec.ttlMs),
       });
       const stored = env.write((tx) => {
-        book.add(tx, seq, row);
+        transitions.add(tx, seq, row);
         if (spec.intent !== undefined) records.fulfil(tx, spec.intent);
       });
       return { info: leaseInfo(row, clock, false), stored };
@@ -153,20 +153,25 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
     list: async (prefix) => (isKey(prefix) ? await namesBelow(env, asPrefix(prefix)) : []),
     async revoke(id, { sync }) {
       const found = find(id);
-      if (found !== undefined) await (sync ? ending.now(found) : ending.soon(found));
+      if (found !== undefined)
+        await (sync ? revocation.now(found) : revocation.inBackground(found));
     },
     async revokePrefix(given, { sync, force }) {
       if (!isKey(given)) return;
       const one = given.endsWith("/") ? undefined : find(given);
       if (one !== undefined)
-        return await (force ? ending.forceOne(one) : sync ? ending.now(one) : ending.soon(one));
+        return await (force
+          ? revocation.forceOne(one)
+          : sync
+            ? revocation.now(one)
+            : revocation.inBackground(one));
       const below = { prefix: asPrefix(given), belowSeq: seqAfterAll() };
       if (!sync) return await sweeps.order(below, force);
-      await (force ? ending.force(below, stop.signal) : ending.belowNow(below));
+      await (force ? revocation.forcePrefix(below, stop.signal) : revocation.prefix(below));
     },
     endIn(tx, id) {
       const seq = isKey(id) ? tx.get(leaseIds, id) : undefined;
-      if (seq !== undefined) book.end(tx, seq);
+      if (seq !== undefined) transitions.end(tx, seq);
     },
     endToken: (tx, tokenKey) => sweeps.endToken(tx, tokenKey),
     irrevocable: () => {
@@ -187,7 +192,7 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
               tx.range(irrevocableLeases, { start: [from], limit: CHUNK }),
               ([seq]) => seq,
             );
-            for (const seq of chunk) book.retry(tx, seq);
+            for (const seq of chunk) transitions.retry(tx, seq);
             return chunk;
           },
           { urgent: true },

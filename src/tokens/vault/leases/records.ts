@@ -10,7 +10,7 @@ import type { IntentRow } from "../../../gen/steward/state/v1/tokens_leases_pb.t
 import type { ExpiryClock } from "../expiry/expiry-clock.ts";
 import type { Data } from "../../logical/types.ts";
 import type { Intent, Leases } from "../types.ts";
-import { MAX_PATH_LENGTH } from "./book.ts";
+import { MAX_PATH_LENGTH } from "./transitions.ts";
 import { intentRow, orphanInfo, orphanRow } from "./rows.ts";
 import { intents, leases, orphans } from "./tables.ts";
 import { orphanTimer } from "./timers.ts";

@@ -8,8 +8,8 @@ import { PrefixSweepRowSchema } from "../../../gen/steward/state/v1/tokens_lease
 import type { Due } from "../../../kernel/state/due.ts";
 import type { Env, Tx } from "../../../kernel/state/types.ts";
 import type { ExpiryClock } from "../expiry/expiry-clock.ts";
-import type { Book } from "./book.ts";
-import { CHUNK, type Below, type Ending } from "./ending.ts";
+import type { LeaseTransitions } from "./transitions.ts";
+import { CHUNK, type LeasePrefix, type LeaseRevocation } from "./revocation.ts";
 import { endedTokens, leases, leaseTokens, prefixSweeps, tokenId } from "./tables.ts";
 import { prefixTimer, tokenTimer, type Timer } from "./timers.ts";
 
@@ -21,23 +21,23 @@ const ENDED_TOKEN_KEPT_MS = 300_000;
 
 export interface SweepsDeps {
   readonly env: Env;
-  readonly book: Book;
+  readonly transitions: LeaseTransitions;
   readonly due: Due;
   readonly clock: ExpiryClock;
-  readonly ending: Ending;
+  readonly revocation: LeaseRevocation;
 }
 
 export interface Sweeps {
   /** Inside the change that ends a token. */
   endToken(tx: Tx, tokenKey: string): void;
   /** Durable when it resolves; the leases end in the background. */
-  order(below: Below, force: boolean): Promise<void>;
+  order(below: LeasePrefix, force: boolean): Promise<void>;
   /** Revokes the leases of the timer's token or prefix. */
   run(timer: Timer, signal: AbortSignal): Promise<void>;
 }
 
 /** The sweeps of an environment. */
-export function createSweeps({ env, book, due, clock, ending }: SweepsDeps): Sweeps {
+export function createSweeps({ env, transitions, due, clock, revocation }: SweepsDeps): Sweeps {
   // Each change of the walk ends a piece; the last finds none and moves the timer on.
   const sweepToken = async (id: string, signal: AbortSignal): Promise<void> => {
     const timer = tokenTimer(id);
@@ -55,7 +55,7 @@ export function createSweeps({ env, book, due, clock, ending }: SweepsDeps): Swe
             tx.range(leaseTokens, { prefix: [id], start: [id, from], limit: CHUNK }),
             ([[, seq]]) => seq,
           );
-          for (const seq of seqs) book.end(tx, seq);
+          for (const seq of seqs) transitions.end(tx, seq);
           from = (seqs.at(-1) ?? 0) + 1;
           if (seqs.length === CHUNK) return false;
           due.set(tx, timer, forgetAtMs);
@@ -69,7 +69,9 @@ export function createSweeps({ env, book, due, clock, ending }: SweepsDeps): Swe
     const order = env.read((snapshot) => snapshot.get(prefixSweeps, prefix));
     if (order !== undefined) {
       const below = { prefix, belowSeq: Number(order.belowSeq) };
-      await (order.force ? ending.force(below, signal) : ending.makeDue(below, signal));
+      await (order.force
+        ? revocation.forcePrefix(below, signal)
+        : revocation.prefixInBackground(below, signal));
     }
     if (signal.aborted) return;
     await env.write(

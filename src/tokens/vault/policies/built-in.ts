@@ -38,7 +38,7 @@ path "sys/leases/lookup" {
     capabilities = ["update"]
 }
 
-# Their own cupboard.
+# Their own private storage.
 path "cubbyhole/*" {
     capabilities = ["create", "read", "update", "delete", "list"]
 }

@@ -1,5 +1,5 @@
 /** Parameter constraints of a rule. Values are compared as sent, without type conversion. */
-import { withoutEnd } from "../../../kernel/base/ends.ts";
+import { withoutEnd } from "../../../kernel/base/text/ends.ts";
 import { isRawNumber, numberText } from "../../logical/json.ts";
 import type { Data } from "../../logical/types.ts";
 

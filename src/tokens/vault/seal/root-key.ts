@@ -7,7 +7,7 @@ import { constants } from "node:fs";
 import { link, open, rename, unlink, type FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { StewardError, toStewardError } from "../../../kernel/base/errors.ts";
-import { syncFolder } from "../../../kernel/base/folder.ts";
+import { syncFolder } from "../../../kernel/base/system/folder.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
 
 /** The name of the key in the state folder, and of the systemd credential. */

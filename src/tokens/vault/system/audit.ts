@@ -58,7 +58,7 @@ export function auditPaths({ audit }: SystemDeps): readonly Path[] {
           ];
           if (input === "")
             throw new StewardError("invalid", 'the "input" parameter is empty', { field: "input" });
-          const hash = audit.hash(`${device}/`, input);
+          const hash = await audit.hash(`${device}/`, input);
           if (hash === undefined)
             throw new StewardError("invalid", `unknown audit backend ${device.slice(0, 100)}`, {
               field: "path",
@@ -66,7 +66,7 @@ export function auditPaths({ audit }: SystemDeps): readonly Path[] {
           return { data: { hash } };
         },
       },
-      synopsis: "A text as the audit's records show it.",
+      synopsis: "The HMAC of a text, as audit records have it.",
       description: "To find who used a token.",
     }),
   ];

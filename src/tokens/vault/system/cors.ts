@@ -77,8 +77,8 @@ export function corsPath({ env }: SystemDeps): Path {
         return undefined;
       },
     },
-    synopsis: "Pages of other origins.",
-    description: "`*` alone lets every page in. Needs sudo.",
+    synopsis: "The CORS settings.",
+    description: "`*` alone allows every origin. Needs sudo.",
   });
 }
 

@@ -55,9 +55,9 @@ export function describePaths(deps: SystemDeps): readonly Path[] {
           return undefined;
         },
       },
-      synopsis: "Forget the keys.",
+      synopsis: "Seal the store.",
       description:
-        "Everything answers 503 until sys/unseal gets the key, or the next start. Needs sudo.",
+        "Its keys are forgotten: every request is answered with 503 until sys/unseal gets the key, or until the next start. Needs sudo.",
     }),
     definePath({
       pattern: "plugins/catalog",
@@ -75,7 +75,7 @@ export function describePaths(deps: SystemDeps): readonly Path[] {
         }),
       },
       synopsis: "The backends that can be mounted.",
-      description: "All are part of the house.",
+      description: "They are built in; there are no plugins.",
     }),
   ];
 }

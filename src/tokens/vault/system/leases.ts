@@ -132,8 +132,8 @@ function many(deps: SystemDeps): Path[] {
           };
         },
       },
-      synopsis: "Try again what could not be ended.",
-      description: "Irrevocable leases become due at once.",
+      synopsis: "Retry irrevocable leases.",
+      description: "They become due at once.",
     }),
     definePath({
       pattern: "leases/count",

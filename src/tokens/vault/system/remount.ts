@@ -48,7 +48,7 @@ export function remountPaths(deps: SystemDeps): readonly Path[] {
             : { data: { migration_id: id, migration_info: move } };
         },
       },
-      synopsis: "Whether a move is done.",
+      synopsis: "The status of a remount.",
       description: `It always is. Known are the last ${MAX_MOVES} moves since the start.`,
     }),
   ];

@@ -55,8 +55,8 @@ export function statusPaths(deps: StatusDeps): readonly Path[] {
             leader_cluster_address: "",
           }),
       },
-      synopsis: "Who leads.",
-      description: "There is only one process, which is the leader.",
+      synopsis: "The active node.",
+      description: "There is one process, which is always active.",
     }),
     definePath({
       pattern: "init",
@@ -94,7 +94,7 @@ export function statusPaths(deps: StatusDeps): readonly Path[] {
           return sealStatus();
         },
       },
-      synopsis: "Give the key back.",
+      synopsis: "Unseal the store.",
       description: "After sys/seal: the content of the key file, hexadecimal or base64.",
     }),
   ];

@@ -41,7 +41,7 @@ export function wrappingPaths(deps: SystemDeps): readonly Path[] {
           return { raw: { status: 200, contentType: "application/json", body: envelope } };
         },
       },
-      synopsis: "Fetch a wrapped answer, once.",
+      synopsis: "Unwrap a wrapped response, once.",
       description: "The wrapping token is the request's own or `token`.",
     }),
     definePath({
@@ -51,8 +51,8 @@ export function wrappingPaths(deps: SystemDeps): readonly Path[] {
       proof,
       // Agents read it to see where a wrapped secret id was made, before they unwrap it.
       operations: { read: lookup, write: lookup },
-      synopsis: "What a wrapping token is for.",
-      description: "Leaves the answer where it is.",
+      synopsis: "Look up a wrapping token.",
+      description: "Does not unwrap the response.",
     }),
     definePath({
       pattern: "wrapping/rewrap",
@@ -90,7 +90,7 @@ export function wrappingPaths(deps: SystemDeps): readonly Path[] {
       unknown: "keep",
       operations: { write: async (request) => ({ data: small(request.data) }) },
       synopsis: "Wrap any data.",
-      description: "Answers with what it was given; the X-Vault-Wrap-TTL header wraps that.",
+      description: "Returns the given data; the X-Vault-Wrap-TTL header has it wrapped.",
     }),
   ];
 }

@@ -12,10 +12,10 @@ import { createDue, type Due } from "../../../kernel/state/due.ts";
 import type { Env, Tx } from "../../../kernel/state/types.ts";
 import type { Component } from "../../../kernel/supervisor/component.ts";
 import type { StoredClock } from "../expiry/stored-clock.ts";
-import type { MadeToken, TokenEntry, Tokens, TokenSpec } from "../types.ts";
+import type { CreatedToken, TokenEntry, Tokens, TokenSpec } from "../types.ts";
 import { createBatchTokens, type BatchTokens } from "./batch.ts";
 import { createTokenCache, type KnownToken, type TokenCache } from "./cache.ts";
-import { createEnding, type EndHook, type Ending } from "./ending.ts";
+import { createTokenRevocation, type EndHook, type TokenRevocation } from "./revocation.ts";
 import { entryOf, isLive, rowOf } from "./rows.ts";
 import { openTokenSecrets, type TokenSecrets } from "./secrets.ts";
 import { TOKEN_TIMERS, tokenChildren, tokenRows } from "./tables.ts";
@@ -91,7 +91,7 @@ class EnvTokens implements TokenStore {
   readonly #opened: TokenCache<TokenEntry> = createTokenCache();
   readonly #hooks: EndHook[] = [];
   readonly #issuers = new Map<string, (entry: TokenEntry) => Promise<RenewTerms>>();
-  readonly #ending: Ending;
+  readonly #revocation: TokenRevocation;
 
   constructor(deps: TokensDeps, secrets: TokenSecrets) {
     const { clock } = deps;
@@ -104,14 +104,14 @@ class EnvTokens implements TokenStore {
       TOKEN_TIMERS.rows,
     );
     this.#batch = createBatchTokens(secrets.batchKey, deps.ids);
-    this.#ending = createEnding({
+    this.#revocation = createTokenRevocation({
       env: deps.env,
       timers: this.#timers,
       clock,
       hooks: this.#hooks,
       forget: (key) => this.#cache.forget(key),
     });
-    this.component = this.#timers.run((ids, signal) => this.#ending.due(ids, signal), {
+    this.component = this.#timers.run((ids, signal) => this.#revocation.due(ids, signal), {
       batch: BATCH,
       parallel: 1,
     });
@@ -143,11 +143,11 @@ class EnvTokens implements TokenStore {
     return known === undefined ? undefined : this.#live(known);
   }
 
-  async create(spec: TokenSpec): Promise<MadeToken> {
+  async create(spec: TokenSpec): Promise<CreatedToken> {
     return await this.#deps.env.write((tx) => this.createIn(tx, spec));
   }
 
-  createIn(tx: Tx, spec: TokenSpec): MadeToken {
+  createIn(tx: Tx, spec: TokenSpec): CreatedToken {
     const nowMs = this.#clock.now();
     assert(spec.ttlMs > 0 || spec.type === "service", "a batch token has an end");
     if (spec.parent !== undefined) this.#assertParent(tx, spec.parent);
@@ -240,7 +240,7 @@ class EnvTokens implements TokenStore {
     key: string,
     { orphanChildren = false }: { readonly orphanChildren?: boolean } = {},
   ): Promise<void> {
-    await this.#ending.end(key, { orphanChildren });
+    await this.#revocation.end(key, { orphanChildren });
   }
 
   async accessors(signal: AbortSignal): Promise<readonly string[]> {
@@ -266,7 +266,7 @@ class EnvTokens implements TokenStore {
           await Promise.all(
             keys
               .slice(from, from + TOGETHER)
-              .map((key) => this.#ending.end(key, { orphanChildren: false, signal })),
+              .map((key) => this.#revocation.end(key, { orphanChildren: false, signal })),
           );
       },
       { sliceMs: SLICE_MS, signal },
@@ -290,7 +290,7 @@ class EnvTokens implements TokenStore {
     return await terms(entry);
   }
 
-  #createBatch(spec: TokenSpec, nowMs: number): MadeToken {
+  #createBatch(spec: TokenSpec, nowMs: number): CreatedToken {
     const {
       policies,
       path,

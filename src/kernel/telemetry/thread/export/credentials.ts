@@ -12,7 +12,7 @@ import type { WireReload, WireTarget } from "../options.ts";
 export type Renewed = Pick<WireTarget, "tls" | "headers">;
 
 /** The result of one check. */
-export type Look<T extends Renewed> =
+export type CredentialCheck<T extends Renewed> =
   | { readonly kind: "same" }
   | { readonly kind: "changed"; readonly target: T }
   | { readonly kind: "unusable"; readonly reason: string };
@@ -30,7 +30,7 @@ export class Credentials<T extends Renewed = WireTarget> {
   }
 
   /** Never rejects. A reason names files, never their contents. */
-  async look(): Promise<Look<T>> {
+  async check(): Promise<CredentialCheck<T>> {
     try {
       const target = await this.#read();
       const seen = digest(target);

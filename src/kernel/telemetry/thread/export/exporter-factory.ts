@@ -7,7 +7,7 @@ import { AggregationTemporality } from "@opentelemetry/sdk-metrics";
 import type { PushMetricExporter } from "@opentelemetry/sdk-metrics";
 import type { SpanExporter } from "@opentelemetry/sdk-trace";
 import type { Clock } from "../../../base/clock.ts";
-import type { Concealment } from "../../../base/concealment.ts";
+import type { Concealment } from "../../../base/log/concealment.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Signal } from "../../status.ts";
 import { type Exporter, logExporter, metricExporter, traceExporter } from "./exporters.ts";

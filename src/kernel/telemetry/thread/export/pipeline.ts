@@ -3,7 +3,7 @@
  * that is only scraped does not load it.
  */
 import { systemClock } from "../../../base/clock.ts";
-import type { Concealment } from "../../../base/concealment.ts";
+import type { Concealment } from "../../../base/log/concealment.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Signal } from "../../status.ts";
 import type { Ledger } from "../ledger.ts";

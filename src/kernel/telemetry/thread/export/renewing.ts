@@ -33,7 +33,7 @@ export class Renewing<E extends Renewable> {
     this.#current = deps.make(target);
     if (target.reload !== undefined) {
       const credentials = new Credentials(target, target.reload);
-      this.#every(target.reload.everyMs, () => this.#look(credentials));
+      this.#every(target.reload.everyMs, () => this.#check(credentials));
     }
     if (target.reconnectMs > 0) this.#every(target.reconnectMs, () => this.#replace());
   }
@@ -60,23 +60,23 @@ export class Renewing<E extends Renewable> {
     this.#timers.add(timer);
   }
 
-  async #look(credentials: Credentials): Promise<void> {
+  async #check(credentials: Credentials): Promise<void> {
     const { log, signal } = this.#deps;
-    const look = await credentials.look();
-    if (look.kind === "unusable") {
-      if (look.reason !== this.#unusable)
+    const result = await credentials.check();
+    if (result.kind === "unusable") {
+      if (result.reason !== this.#unusable)
         log.warn(
           `credentials for exporting ${signal} cannot be used; the last good ones stay in use`,
-          { reason: look.reason },
+          { reason: result.reason },
         );
-      this.#unusable = look.reason;
+      this.#unusable = result.reason;
       return;
     }
-    if (this.#unusable !== "" && look.kind === "same")
+    if (this.#unusable !== "" && result.kind === "same")
       log.info(`the credentials for exporting ${signal} are readable again`);
     this.#unusable = "";
-    if (look.kind === "same") return;
-    this.#target = look.target;
+    if (result.kind === "same") return;
+    this.#target = result.target;
     await this.#replace();
     log.info(`reloaded the credentials for exporting ${signal}`);
   }

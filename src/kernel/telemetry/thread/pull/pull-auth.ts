@@ -3,7 +3,7 @@
  * other token of the process is accepted.
  */
 import { equalSecrets } from "../../../base/secret.ts";
-import { isLoopback } from "../../../config/address.ts";
+import { isLoopback } from "../../../config/values/address.ts";
 import type { PullRejection } from "../../status.ts";
 import type { WirePull } from "../options.ts";
 

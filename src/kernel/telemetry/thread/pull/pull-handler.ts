@@ -27,7 +27,7 @@ export interface PullHandlerDeps {
 
 const PATH = "/metrics";
 /** Slices have similar sizes: with this margin the next ones fit, too. */
-const ROOM = 1.25;
+const BUFFER_MARGIN = 1.25;
 const RETRY_AFTER = { "retry-after": "1" };
 const REFUSALS: Readonly<
   Record<
@@ -198,7 +198,7 @@ function packed(response: ServerResponse, signal: AbortSignal): Sink {
   return {
     write: (text) => {
       const bytes = Buffer.byteLength(text);
-      if (bytes > buffer.length) buffer = Buffer.allocUnsafeSlow(Math.ceil(bytes * ROOM));
+      if (bytes > buffer.length) buffer = Buffer.allocUnsafeSlow(Math.ceil(bytes * BUFFER_MARGIN));
       buffer.write(text, "utf8");
       return new Promise((resolve, reject) =>
         gzip.write(buffer.subarray(0, bytes), (error) => (error ? reject(error) : resolve())),

@@ -2,7 +2,7 @@
 import { delay } from "../../../base/clock.ts";
 import { ownMessage } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
-import { formatAddress, isLoopback } from "../../../config/address.ts";
+import { formatAddress, isLoopback } from "../../../config/values/address.ts";
 import { createListener, type Listener, type ListenerSpec } from "../../../listen/listener.ts";
 import type { PullView } from "../../status.ts";
 import type { WirePull } from "../options.ts";

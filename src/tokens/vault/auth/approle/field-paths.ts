@@ -24,12 +24,12 @@ import { definePath } from "../../../logical/define-path.ts";
 import { logicalError } from "../../../logical/occurred.ts";
 import type { Data, Fields, LogicalResponse, Path } from "../../../logical/types.ts";
 import { roleNameOf, type ApproleContext } from "./context.ts";
-import { alone, changed, ROLE_COERCE, saveRole, shown } from "./role-paths.ts";
+import { withRoleLock, changed, ROLE_COERCE, saveRole, shown } from "./role-paths.ts";
 
 interface RoleField {
   /** Last segment of the path. */
   readonly segment: string;
-  /** `role_name`, then the field; an old name of it comes last. */
+  /** `role_name`, then the field; its deprecated name comes last. */
   readonly fields: DescMessage;
   readonly initial: Partial<ApproleRow>;
 }
@@ -72,8 +72,8 @@ const FIELDS: readonly RoleField[] = [
   },
 ];
 
-/** The present name of a field by its old one. */
-const PRESENT: Readonly<Record<string, string>> = {
+/** Current names of fields, by their deprecated names. */
+const CURRENT_NAMES: Readonly<Record<string, string>> = {
   bound_cidr_list: "secret_id_bound_cidrs",
   policies: "token_policies",
   period: "token_period",
@@ -103,7 +103,7 @@ export function fieldPaths(context: ApproleContext): readonly Path[] {
         delete: ({ fields }) =>
           change(context, fields, (row) => create(ApproleRowSchema, { ...row, ...initial })),
       },
-      synopsis: `Read, write and reset ${PRESENT[main] ?? main} of a role.`,
+      synopsis: `Read, write and reset ${CURRENT_NAMES[main] ?? main} of a role.`,
       description: "As the field of the same name of the role; DELETE sets its default.",
     });
   });
@@ -112,9 +112,9 @@ export function fieldPaths(context: ApproleContext): readonly Path[] {
 function change(
   context: ApproleContext,
   fields: Fields,
-  made: (row: ApproleRow) => ApproleRow,
+  update: (row: ApproleRow) => ApproleRow,
 ): Promise<LogicalResponse | undefined> {
-  return alone(context, fields, async () => {
+  return withRoleLock(context, fields, async () => {
     const name = roleNameOf(fields);
     const before = await context.storage.role(name);
     if (before === undefined)
@@ -122,13 +122,13 @@ function change(
         field: "role_name",
         rule: "role",
       });
-    return await saveRole(context, name, made(before), before);
+    return await saveRole(context, name, update(before), before);
   });
 }
 
 function valuesOf(row: ApproleRow, names: readonly string[]): Data {
   const all = shown(row);
-  return Object.fromEntries(names.map((name) => [name, all[PRESENT[name] ?? name]]));
+  return Object.fromEntries(names.map((name) => [name, all[CURRENT_NAMES[name] ?? name]]));
 }
 
 /** Restricts a reader of role fields to declared ones. */

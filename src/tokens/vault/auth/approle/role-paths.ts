@@ -65,7 +65,7 @@ export function rolePaths(context: ApproleContext): readonly Path[] {
           const row = await storage.role(roleNameOf(fields));
           return row === undefined ? undefined : { data: shown(row) };
         },
-        write: ({ fields }) => alone(context, fields, () => write(context, fields)),
+        write: ({ fields }) => withRoleLock(context, fields, () => write(context, fields)),
         delete: ({ fields }) =>
           lock(roleNameOf(fields), async () => {
             await storage.deleteRole(roleNameOf(fields));
@@ -85,7 +85,7 @@ export function rolePaths(context: ApproleContext): readonly Path[] {
           const row = await storage.role(roleNameOf(fields));
           return row === undefined ? undefined : { data: { role_id: row.roleId } };
         },
-        update: ({ fields }) => alone(context, fields, () => setRoleId(context, fields)),
+        update: ({ fields }) => withRoleLock(context, fields, () => setRoleId(context, fields)),
       },
     }),
     definePath({
@@ -108,7 +108,7 @@ export function rolePaths(context: ApproleContext): readonly Path[] {
  * Serializes role changes, because role ids are unique across roles, and locks this role's secret
  * ids.
  */
-export function alone<T>(
+export function withRoleLock<T>(
   { lock }: ApproleContext,
   fields: Fields,
   work: () => Promise<T>,

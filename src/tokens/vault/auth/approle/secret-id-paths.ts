@@ -61,8 +61,8 @@ export function secretIdPaths(context: ApproleContext): readonly Path[] {
       fields: SecretIdFieldsSchema,
       coerce: COERCE,
       unknown: "warn",
-      synopsis: "Take a given text as a secret id.",
-      description: "Random ones are better.",
+      synopsis: "Create a secret id with a given value.",
+      description: "Random ones are harder to guess.",
       operations: { update: (request) => make(request, customOf(request.fields)) },
     }),
     ...namedPaths(context, {
@@ -82,7 +82,7 @@ export function secretIdPaths(context: ApproleContext): readonly Path[] {
       fields: NoFieldsSchema,
       unknown: "warn",
       synopsis: "Delete expired secret ids.",
-      description: "They are of no use before, too.",
+      description: "They are refused from their expiry on.",
       operations: { update: () => tidy(context) },
     }),
   ];

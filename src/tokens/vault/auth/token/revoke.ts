@@ -71,9 +71,8 @@ export function revokePaths({ tokens, policies }: AuthDeps): readonly Path[] {
       pattern: "tidy",
       fields: NoFieldsSchema,
       unknown: "warn",
-      synopsis: "Tidy up after tokens.",
-      description:
-        "There is nothing to do: what belongs to a token goes in the same change as the token.",
+      synopsis: "Clean up after tokens.",
+      description: "Does nothing: a token's data is removed in the same transaction as the token.",
       operations: {
         update: async () => ({
           status: 202,

@@ -1,0 +1,154 @@
+/** What each listener serves: the services' methods and routes, and their access rules. */
+import type { GatewayDeps } from "../../../gateway/gateway.ts";
+import { apiMetricsEnabled } from "../../dedup/config.ts";
+import type { Log } from "../../kernel/base/log.ts";
+import { adminEnabled } from "../config/admin-keys.ts";
+import {
+  authToken,
+  gatewayAllowedHosts,
+  gatewayCorsOrigins,
+  gatewayTrustedProxies,
+} from "../../../gateway/config.ts";
+import type { Pool } from "../../kernel/pool/types.ts";
+import type { PlainRoute } from "../../kernel/service.ts";
+import type { Supervisor } from "../../kernel/supervisor/component.ts";
+import { supportBundleRoute } from "../../monitor/support-bundle.ts";
+import { adminSurface, countAdminRefusals } from "./admin.ts";
+import type { DaemonConfiguration } from "../configuration.ts";
+import type { HostedDedup } from "../services/dedup.ts";
+import type { ProcessHealth } from "../health.ts";
+import { indexRoute } from "../pages/index-page.ts";
+import { landingPage } from "../pages/landing-page.ts";
+import type { HostedMonitor } from "../services/monitor.ts";
+import type { ProcessProfiling } from "../telemetry/profiling.ts";
+import { reviewRoutes } from "../pages/review-pages.ts";
+import { readinessOf } from "../readiness.ts";
+import type { DaemonRuntime } from "../runtime.ts";
+import { metricsRoute, type ProcessTelemetry } from "../telemetry/telemetry.ts";
+import type { HostedTokens } from "../services/tokens.ts";
+import { stewardVersion } from "../version.ts";
+
+export interface ServedDaemon extends Pick<DaemonRuntime, "clock" | "ids"> {
+  readonly configuration: DaemonConfiguration;
+  readonly log: Log;
+  readonly pool: Pool;
+  readonly supervisor: Supervisor;
+  readonly telemetry: ProcessTelemetry;
+  readonly profiling: ProcessProfiling;
+  readonly tokens: HostedTokens | undefined;
+  readonly monitor: HostedMonitor | undefined;
+  readonly dedup: HostedDedup | undefined;
+  /** Current component and store states, for the headline of the page. */
+  readonly health: () => ProcessHealth;
+}
+
+/** The services and pages of one listener. Needs every service to be running. */
+export function served(daemon: ServedDaemon, listener: "gateway" | "admin"): GatewayDeps {
+  const {
+    configuration: { config },
+    clock,
+    ids,
+    log,
+    supervisor,
+    telemetry,
+    monitor,
+  } = daemon;
+  const { auth, landing } = adminSurface(config);
+  const token = config.get(authToken);
+  // Methods hidden from REST are hidden from rpc too.
+  const seen = landing && config.get(adminEnabled);
+  return {
+    services: [
+      ...(daemon.dedup?.service()?.rpc ?? []),
+      ...(daemon.tokens?.service()?.rpc ?? []),
+      ...(seen ? (monitor?.rpc ?? []) : []),
+    ],
+    plain: plainRoutes(daemon, listener),
+    probes: {
+      live: () => ({ ok: true, reasons: [] }),
+      ready: () => readinessOf({ supervisor, monitor }),
+      components: () => supervisor.states(),
+      serviceReady: (name) => serviceReady(daemon, name),
+    },
+    auth: {
+      ...(token === undefined ? {} : { token }),
+      ...auth,
+      allowedHosts: config.get(gatewayAllowedHosts),
+      allowedOrigins: config.get(gatewayCorsOrigins),
+    },
+    trustedProxies: config.get(gatewayTrustedProxies),
+    log: log.child("gateway"),
+    clock,
+    ids,
+    observe: telemetry.observe,
+    landing,
+    pages: { demo: daemon.configuration.demo.demo, version: stewardVersion() },
+    adminRefused: countAdminRefusals(config, telemetry.scope),
+  };
+}
+
+function plainRoutes(
+  {
+    configuration: { config, demo },
+    telemetry,
+    profiling,
+    pool,
+    monitor,
+    clock,
+    ...daemon
+  }: ServedDaemon,
+  listener: "gateway" | "admin",
+): readonly PlainRoute[] {
+  const documents = daemon.dedup?.service();
+  const dedup = daemon.dedup?.current();
+  const vault = daemon.tokens?.service();
+  return [
+    ...(vault?.plain ?? []),
+    ...profiling.routes,
+    ...(documents === undefined
+      ? []
+      : [...documents.plain, metricsRoute(telemetry.telemetry, config.get(apiMetricsEnabled))]),
+    ...(monitor === undefined
+      ? []
+      : [supportBundleRoute({ monitor, pool, clock, version: stewardVersion() })]),
+    ...(listener === "gateway" && documents !== undefined
+      ? reviewRoutes(dedup, { demo: demo.demo, version: stewardVersion(), clock })
+      : []),
+    ...(listener === "gateway" && adminSurface(config).surface === "gateway"
+      ? [
+          indexRoute({
+            demo: demo.demo,
+            version: stewardVersion(),
+            documents: documents !== undefined,
+            tokens: vault !== undefined,
+          }),
+        ]
+      : landingPage(
+          {
+            monitor,
+            dedup,
+            tokens: daemon.tokens?.current(),
+            lastMints: daemon.tokens?.lastMints,
+            refusing: {
+              dedup: documents !== undefined && dedup === undefined,
+              tokens: vault !== undefined && daemon.tokens?.current() === undefined,
+            },
+            health: daemon.health,
+            clock,
+          },
+          { demo: demo.demo, version: stewardVersion(), api: listener === "gateway" },
+        )),
+  ];
+}
+
+/** Each service has its own readiness rule. */
+function serviceReady({ tokens, monitor, dedup }: ServedDaemon, name: string): boolean {
+  if (name.startsWith("steward.tokens.")) {
+    const current = tokens?.current();
+    return current !== undefined && current.gate.isOpen() && current.health().unable !== true;
+  }
+  return (
+    (name.startsWith("steward.monitor.") ? monitor?.running() : dedup?.current()?.healthy()) ??
+    false
+  );
+}

@@ -1,0 +1,128 @@
+/** Hosts the document service: its archives, its schedules, its component and its stand-in. */
+import { openArchive } from "../../dedup/archives/open.ts";
+import { configuredArchives, type ArchiveConfig } from "../../dedup/config.ts";
+import { dedupHealth } from "../../dedup/health.ts";
+import { refuseDedup } from "../../dedup/refusing.ts";
+import { aiEnabled } from "../../dedup/ai/keys.ts";
+import { createDedupReport } from "../../dedup/telemetry/report.ts";
+import { openDedup, type Dedup } from "../../dedup/service.ts";
+import type { Config } from "../../kernel/config/config.ts";
+import { createClientFactory } from "../../kernel/client/client.ts";
+import type { Clock } from "../../kernel/base/clock.ts";
+import type { StewardError } from "../../kernel/base/errors.ts";
+import type { Ids } from "../../kernel/base/ids.ts";
+import type { Log } from "../../kernel/base/log.ts";
+import type { Job } from "../../kernel/jobs/types.ts";
+import type { Pool } from "../../kernel/pool/types.ts";
+import type { Service } from "../../kernel/service.ts";
+import type { StateFactory } from "../../kernel/state/types.ts";
+import type { Component } from "../../kernel/supervisor/component.ts";
+import { refusing, startOrRefuse } from "../../kernel/supervisor/refusal.ts";
+import { createScheduler } from "../../kernel/supervisor/scheduler.ts";
+import type { DaemonConfiguration } from "../configuration.ts";
+import type { ProcessTelemetry } from "../telemetry/telemetry.ts";
+import type { DemoArchive } from "../demo/archive.ts";
+import { stewardVersion } from "../version.ts";
+
+export interface HostedDedup {
+  /** The service and its schedules. */
+  readonly components: readonly Component[];
+  /** Undefined until the service has started, and while it refuses requests. */
+  current(): Dedup | undefined;
+  /** The started service, or its stand-in that refuses requests while a store cannot be used. */
+  service(): Service | undefined;
+  /** Closing of the stores, once begun. */
+  closing(): Promise<void> | undefined;
+}
+
+export interface HostDedupDeps {
+  readonly configuration: DaemonConfiguration;
+  readonly state: StateFactory;
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly jobChanged: (job: Job) => void;
+  readonly needs: readonly string[];
+  readonly telemetry: Pick<ProcessTelemetry, "scope" | "tracing">;
+}
+
+export function hostDedup(host: HostDedupDeps): HostedDedup {
+  const { configuration, pool, clock, ids, needs } = host;
+  const { demo, config } = configuration;
+  let dedup: Dedup | undefined;
+  let service: Service | undefined;
+  let refusal: StewardError | undefined;
+  let closing: Promise<void> | undefined;
+  let simulated: DemoArchive | undefined;
+  let closeArchives = (): Promise<void> => Promise.resolve();
+  const { telemetry } = host;
+  const report = createDedupReport(telemetry, { ai: config.get(aiEnabled) });
+  const scheduler = createScheduler(
+    { clock, log: host.log.child("schedules") },
+    { name: "dedup-schedules", needs: ["dedup"] },
+  );
+  const component: Component = {
+    name: "dedup",
+    needs,
+    readiness: "required",
+    health() {
+      if (refusal !== undefined) return refusing(refusal);
+      return dedup === undefined ? { ok: true } : dedupHealth(dedup, configuredArchives(config));
+    },
+    async start(signal) {
+      const deps = {
+        ...host,
+        config,
+        scheduler,
+        report,
+        scope: telemetry.scope,
+        log: host.log.child("dedup"),
+      };
+      if (demo.demo) {
+        const { startDemoArchive } = await import("../demo/archive.ts");
+        simulated = await startDemoArchive({ clock, ids, log: deps.log });
+      }
+      const clients = createClientFactory({ clock, ids, version: stewardVersion() });
+      const options = {
+        archives: rowsBeside(simulated?.row, config).map((row) =>
+          openArchive({ pool, clock, clients, report }, row),
+        ),
+        demo: demo.demo,
+      };
+      closeArchives = async () =>
+        void (await Promise.all(options.archives.map(async (archive) => archive.close?.())));
+      const started = await startOrRefuse("dedup", {
+        start: () => openDedup(deps, options, signal),
+        signal,
+        log: deps.log,
+      });
+      if (started.service !== undefined) dedup = started.service;
+      refusal = started.refusal;
+      service =
+        started.service === undefined
+          ? refuseDedup({ clock, ...options }, started.refusal)
+          : started.service.service;
+    },
+    async stop(deadlineMs) {
+      closing = dedup?.close(deadlineMs);
+      await closing;
+      await closeArchives();
+      await simulated?.stop();
+    },
+  };
+  return {
+    components: [component, scheduler],
+    current: () => dedup,
+    service: () => service,
+    closing: () => closing,
+  };
+}
+
+/** The configured archives; in a demo the simulated one comes first. */
+function rowsBeside(simulated: ArchiveConfig | undefined, config: Config): ArchiveConfig[] {
+  const configured = configuredArchives(config);
+  return simulated === undefined
+    ? [...configured]
+    : [simulated, ...configured.filter(({ name }) => name !== simulated.name)];
+}

@@ -1,0 +1,226 @@
+/**
+ * Revokes leases: calls their backends and stores the outcomes, one transaction per batch, which
+ * succeeds even on a full disk.
+ */
+import { StewardError } from "../../../kernel/base/errors.ts";
+import type { Env } from "../../../kernel/state/types.ts";
+import {
+  createRevoker,
+  failureText,
+  type Outcome,
+  type Revoker,
+  type RevokerDeps,
+  type StoredLease,
+} from "./revoker.ts";
+import type { LeaseTransitions } from "./transitions.ts";
+import { endOfPrefix } from "./names.ts";
+import { endingLeases, leaseIds, leases } from "./tables.ts";
+
+/** Leases of one batch. */
+export const BATCH = 16;
+/**
+ * Concurrent batches of expired leases. With one batch on demand, at most 64 backend calls run at
+ * once.
+ */
+export const PARALLEL = 3;
+/** Leases made due in one transaction. */
+export const CHUNK = 64;
+
+export interface LeaseRevocationDeps extends Omit<RevokerDeps, "parallel"> {
+  readonly env: Env;
+  readonly transitions: LeaseTransitions;
+  /** Aborts waiting for backends; those calls count as not made. */
+  readonly stopping: () => AbortSignal;
+}
+
+/** Leases below a prefix whose row numbers are below `belowSeq`. */
+export interface LeasePrefix {
+  readonly prefix: string;
+  readonly belowSeq: number;
+}
+
+export interface LeaseRevocation {
+  /** Expired leases. A failure is stored and retried later. */
+  due(seqs: readonly number[], signal: AbortSignal): Promise<void>;
+  /** One lease. On the backend's error the lease stays and the error is thrown. */
+  now(lease: StoredLease): Promise<void>;
+  /** One lease; resolves when it is durably due. */
+  inBackground(lease: StoredLease): Promise<void>;
+  /** One lease; it is removed even if the backend fails. */
+  forceOne(lease: StoredLease): Promise<void>;
+  /** In the order of their ids; throws at the end of the first batch with an error in it. */
+  prefix(below: LeasePrefix): Promise<void>;
+  /**
+   * Removes the leases even if the backends fail. Once a whole batch times out, the remaining ones
+   * are removed without a call.
+   */
+  forcePrefix(below: LeasePrefix, signal: AbortSignal): Promise<void>;
+  /** Resolves when all are durably due. */
+  prefixInBackground(below: LeasePrefix, signal: AbortSignal): Promise<void>;
+  /** Expired leases being revoked, beside those in `endingLeases`. */
+  running(): number;
+}
+
+export function createLeaseRevocation(deps: LeaseRevocationDeps): LeaseRevocation {
+  const { transitions, env } = deps;
+  const timed = createRevoker({ ...deps, parallel: BATCH * PARALLEL });
+  const onDemand = createRevoker({ ...deps, parallel: BATCH });
+  let running = 0;
+  const end = async (
+    batch: readonly StoredLease[],
+    options: { revoker: Revoker; signal: AbortSignal; failed: "retry" | "keep" | "drop" },
+  ): Promise<readonly Outcome[]> => {
+    const outcomes = await options.revoker(batch, options.signal);
+    await env.write(
+      (tx) => {
+        for (const outcome of outcomes) {
+          if (
+            outcome.result === "revoked" ||
+            (outcome.result === "failed" && options.failed === "drop")
+          )
+            transitions.remove(tx, outcome.seq);
+          else if (outcome.result === "failed" && options.failed === "retry")
+            transitions.fail(tx, outcome.seq, failureText(outcome.error));
+        }
+      },
+      { urgent: true },
+    );
+    return outcomes;
+  };
+  return {
+    running: () => running,
+    async due(seqs, signal) {
+      const { batch, gone, fresh } = env.read((snapshot) => {
+        const found = seqs.flatMap((seq): StoredLease[] => {
+          const row = snapshot.get(leases, seq);
+          return row === undefined ? [] : [{ seq, row }];
+        });
+        return {
+          batch: found,
+          gone: seqs.length > found.length,
+          fresh: found.filter(({ seq }) => snapshot.get(endingLeases, seq) === undefined).length,
+        };
+      });
+      running += fresh;
+      try {
+        await end(batch, { revoker: timed, signal, failed: "retry" });
+        if (gone)
+          await env.write(
+            (tx) =>
+              seqs
+                .filter((seq) => tx.get(leases, seq) === undefined)
+                .forEach((seq) => void transitions.remove(tx, seq)),
+            { urgent: true },
+          );
+      } finally {
+        running -= fresh;
+      }
+    },
+    async now(lease) {
+      raise(await end([lease], { revoker: onDemand, signal: deps.stopping(), failed: "keep" }));
+    },
+    inBackground: ({ seq }) =>
+      env.write(
+        (tx) => {
+          if (tx.get(leases, seq) !== undefined) transitions.end(tx, seq);
+        },
+        { urgent: true },
+      ),
+    async forceOne(lease) {
+      await end([lease], { revoker: onDemand, signal: deps.stopping(), failed: "drop" });
+    },
+    async prefix(below) {
+      const signal = deps.stopping();
+      for (const batch of batchesBelow(env, below, BATCH))
+        raise(
+          await end(rowsOf(env, batch), { revoker: onDemand, signal, failed: "keep" }),
+          "named",
+        );
+    },
+    async forcePrefix(below, signal) {
+      let callsBackends = true;
+      for (const batch of batchesBelow(env, below, BATCH)) {
+        if (signal.aborted) return;
+        if (!callsBackends) {
+          await env.write((tx) => batch.forEach((seq) => void transitions.remove(tx, seq)), {
+            urgent: true,
+          });
+          continue;
+        }
+        const outcomes = await end(rowsOf(env, batch), {
+          revoker: onDemand,
+          signal,
+          failed: "drop",
+        });
+        callsBackends =
+          outcomes.length === 0 ||
+          outcomes.some(
+            (outcome) => outcome.result !== "failed" || outcome.error.code !== "deadline",
+          );
+      }
+    },
+    async prefixInBackground(below, signal) {
+      for (const batch of batchesBelow(env, below, CHUNK)) {
+        if (signal.aborted) return;
+        await env.write(
+          (tx) => {
+            for (const seq of batch)
+              if (tx.get(leases, seq) !== undefined) transitions.end(tx, seq);
+          },
+          { urgent: true },
+        );
+      }
+    },
+  };
+}
+
+/** Row numbers in batches, each read on demand, so that none repeats and nothing is held. */
+function* batchesBelow(
+  env: Env,
+  { prefix, belowSeq }: LeasePrefix,
+  size: number,
+): Generator<readonly number[]> {
+  const end = endOfPrefix(prefix);
+  let start: string | undefined = prefix;
+  while (start !== undefined) {
+    const from: string = start;
+    const found = env.read((snapshot) => [
+      ...snapshot.range(leaseIds, {
+        start: [from],
+        ...(end === undefined ? {} : { end: [end] }),
+        limit: size,
+      }),
+    ]);
+    start = found.length < size ? undefined : `${found.at(-1)?.[0] ?? ""}\0`;
+    const seqs = found.map(([, seq]) => seq).filter((seq) => seq < belowSeq);
+    if (seqs.length > 0) yield seqs;
+  }
+}
+
+function rowsOf(env: Env, seqs: readonly number[]): StoredLease[] {
+  return env.read((snapshot) =>
+    seqs.flatMap((seq): StoredLease[] => {
+      const row = snapshot.get(leases, seq);
+      return row === undefined ? [] : [{ seq, row }];
+    }),
+  );
+}
+
+function raise(outcomes: readonly Outcome[], named?: "named"): void {
+  for (const outcome of outcomes) {
+    if (outcome.result === "stopped")
+      throw new StewardError(
+        "not_ready",
+        "Steward is stopping; the lease is kept and revoked later",
+        { retryAfterMs: 5_000 },
+      );
+    if (outcome.result !== "failed") continue;
+    const { error } = outcome;
+    if (named === undefined) throw error;
+    throw new StewardError(error.code, `failed to revoke "${outcome.row.id}": ${error.message}`, {
+      rule: "revocation",
+      remedy: error.remedy ?? "try again, or force it",
+      cause: error,
+    });
+  }
+}
