@@ -7,6 +7,7 @@ import { analyse } from "../src/dedup/analysis/engine.ts";
 import type { AnalysisOutcome, TextClass } from "../src/dedup/analysis/engine.ts";
 import { defaultParameters } from "../src/dedup/analysis/parameters.ts";
 import { createMemorySketchStore } from "../src/dedup/analysis/sketch-store.ts";
+import { digestRequest } from "../src/dedup/archives/digests.ts";
 import { systemClock } from "../src/kernel/base/clock.ts";
 import { createLog } from "../src/kernel/base/log.ts";
 import { createPool } from "../src/kernel/pool/pool.ts";
@@ -36,7 +37,8 @@ async function digestAll(pool: Pool, texts: readonly string[]): Promise<Digested
   const known = new Map<string, number>();
   const result: Digested = { classes: [], texts: [] };
   function* batches(): Generator<DigestInput> {
-    for (let at = 0; at < texts.length; at += BATCH) yield { texts: texts.slice(at, at + BATCH) };
+    for (let at = 0; at < texts.length; at += BATCH)
+      yield { texts: texts.slice(at, at + BATCH), request: digestRequest() };
   }
   for await (const { hashes, wordCounts, zstd } of pool.map(digest, batches(), { signal })) {
     for (let i = 0; i < wordCounts.length; i += 1) {

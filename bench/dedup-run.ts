@@ -13,6 +13,7 @@ import {
   signatureParametersOf,
 } from "../src/dedup/analysis/parameters.ts";
 import type { AnalysisParameters } from "../src/dedup/analysis/parameters.ts";
+import { digestRequest } from "../src/dedup/archives/digests.ts";
 import { createMemorySketchStore } from "../src/dedup/analysis/sketch-store.ts";
 import { systemClock } from "../src/kernel/base/clock.ts";
 import { createLog } from "../src/kernel/base/log.ts";
@@ -85,14 +86,14 @@ async function run(task: DedupRun): Promise<DedupResult> {
   const classifier = createClassifier(parameters);
   const sketches = createMemorySketchStore({ once: true });
   const wordCounts: number[] = [];
-  const sign = {
+  const request = digestRequest({
     parameters: signatureParametersOf(parameters),
     fingerprint: parametersFingerprint(parameters),
-  };
+  });
   function* batches(): Generator<DigestInput> {
     for (let at = 0; at < texts.length; at += BATCH_TEXTS) {
       const batch = texts.slice(at, at + BATCH_TEXTS);
-      yield { texts: batch, rereadable: new Uint8Array(batch.length).fill(1), sign };
+      yield { texts: batch, rereadable: new Uint8Array(batch.length).fill(1), request };
     }
   }
   for await (const { hashes, wordCounts: counts, block } of pool.map(digest, batches(), {

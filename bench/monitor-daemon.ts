@@ -6,8 +6,8 @@
 import { BroadcastChannel } from "node:worker_threads";
 import { setTimeout as sleep } from "node:timers/promises";
 import { configureDaemon, daemonSchema } from "../src/daemon/configuration.ts";
-import { monitorOptionsOf, hostMonitor } from "../src/daemon/monitor.ts";
-import { createProcessTelemetry } from "../src/daemon/telemetry.ts";
+import { monitorOptionsOf, hostMonitor } from "../src/daemon/services/monitor.ts";
+import { createProcessTelemetry } from "../src/daemon/telemetry/telemetry.ts";
 import { systemClock } from "../src/kernel/base/clock.ts";
 import { systemIds } from "../src/kernel/base/ids.ts";
 import { createLog } from "../src/kernel/base/log.ts";

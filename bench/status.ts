@@ -17,7 +17,7 @@ import { createGateway } from "../gateway/gateway.ts";
 import { systemClock } from "../src/kernel/base/clock.ts";
 import { systemIds } from "../src/kernel/base/ids.ts";
 import { createLog } from "../src/kernel/base/log.ts";
-import { createServiceHost } from "../src/kernel/threads/service-host.ts";
+import { createServiceHost } from "../src/kernel/threads/host/service-host.ts";
 import { everyCollector, tailscaleNetwork } from "../test/monitor/stage-options.ts";
 import type { MonitorOptions, PrivacyOptions } from "../src/monitor/options.ts";
 import type { LatencyOutcome, LatencyRequest } from "./latency-client.ts";

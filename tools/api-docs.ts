@@ -25,13 +25,18 @@ import { messageSchema, type JsonSchema } from "../gateway/describe/json-schema.
 import { openApi, type Comments, type Server } from "../gateway/describe/openapi.ts";
 import { methodTable, type MethodTable } from "../gateway/methods.ts";
 import { method as methodOption } from "../src/gen/steward/options/v1/options_pb.ts";
-import { METRICS_ROUTE } from "../src/daemon/telemetry.ts";
+import { METRICS_ROUTE } from "../src/daemon/telemetry/telemetry.ts";
+import { PREVIEW_ROUTE, THUMBNAIL_ROUTE } from "../src/dedup/api/archive.ts";
+import { DELETE_PLAN_ROUTE } from "../src/dedup/api/delete-plan-file.ts";
+import { CONFIG_EXPORT_ROUTE } from "../src/dedup/api/config-export.ts";
+import { DUPLICATES_CSV_ROUTE } from "../src/dedup/api/duplicates-csv.ts";
 import { JOB_PROGRESS_ROUTE } from "../src/dedup/api/jobs.ts";
 import type { PlainRoute } from "../src/kernel/service.ts";
 import { restMessage } from "../src/kernel/wire/rest-json.ts";
 import { schemaVersion } from "../src/kernel/wire/style.ts";
 import { SUPPORT_BUNDLE_ROUTE } from "../src/monitor/support-bundle.ts";
 import { declaredServices } from "./declared-services.ts";
+import { BUF } from "./generators.ts";
 
 const root = join(import.meta.dirname, "..");
 const schemas = join(root, "docs/schemas");
@@ -72,10 +77,16 @@ async function declaredMethods(): Promise<MethodTable> {
 /** The plain routes that belong to the API, without a process that serves them. */
 function describedRoutes(): readonly PlainRoute[] {
   const handle = (): Promise<never> => Promise.reject(new Error("only described"));
-  return [JOB_PROGRESS_ROUTE, METRICS_ROUTE, SUPPORT_BUNDLE_ROUTE].map((route) => ({
-    ...route,
-    handle,
-  }));
+  return [
+    JOB_PROGRESS_ROUTE,
+    DELETE_PLAN_ROUTE,
+    PREVIEW_ROUTE,
+    THUMBNAIL_ROUTE,
+    DUPLICATES_CSV_ROUTE,
+    CONFIG_EXPORT_ROUTE,
+    METRICS_ROUTE,
+    SUPPORT_BUNDLE_ROUTE,
+  ].map((route) => ({ ...route, handle }));
 }
 
 /** What REST answers with, by the name that its schema is published under. */
@@ -191,11 +202,10 @@ function readBaseline(name: string): Baseline {
 
 // The generated code carries no comments: buf gives them with the places they stand at.
 function readComments(): Comments {
-  const built = spawnSync(
-    join(root, "node_modules/.bin/buf"),
-    ["build", "proto", "-o", "-#format=binpb"],
-    { cwd: root, maxBuffer: 64 * 1024 * 1024 },
-  );
+  const built = spawnSync(BUF, ["build", "proto", "-o", "-#format=binpb"], {
+    cwd: root,
+    maxBuffer: 64 * 1024 * 1024,
+  });
   if (built.status !== 0) throw new Error(`buf build: ${built.stderr.toString()}`);
   const set = fromBinary(FileDescriptorSetSchema, built.stdout);
   const comments: Record<string, string> = {};

@@ -8,6 +8,7 @@ import { familyName } from "../src/kernel/telemetry/exposition/naming.ts";
 import { processMetricRows } from "../src/kernel/telemetry/report/service-metrics.ts";
 import type { AnyRow } from "../src/kernel/telemetry/types.ts";
 import { monitorMetrics } from "../src/monitor/catalogue/monitor-catalogue.ts";
+import { dedupMetrics } from "../src/dedup/telemetry/metrics.ts";
 import { tokensMetrics } from "../src/tokens/telemetry/metrics.ts";
 
 const DIRECTORY = join(import.meta.dirname, "../deploy/grafana");
@@ -19,7 +20,10 @@ const PANEL_HEIGHT = 8;
 
 /** Every metric that Steward can emit, by its OpenTelemetry name. */
 export const catalogueRows: ReadonlyMap<string, AnyRow> = new Map(
-  [...processMetricRows, ...tokensMetrics, ...monitorMetrics].map((row) => [row.name, row]),
+  [...processMetricRows, ...dedupMetrics, ...tokensMetrics, ...monitorMetrics].map((row) => [
+    row.name,
+    row,
+  ]),
 );
 
 /** How the samples of a metric become the lines of a panel. */

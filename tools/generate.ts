@@ -6,18 +6,17 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { gatherForeignProtos } from "./foreign-protos.ts";
+import { BUF, installGenerators } from "./generators.ts";
 import { compileWasm } from "./wasm.ts";
 
 const root = join(import.meta.dirname, "..");
 
 function buf(...args: string[]): void {
-  const done = spawnSync(join(root, "node_modules/.bin/buf"), args, {
-    cwd: root,
-    stdio: "inherit",
-  });
+  const done = spawnSync(BUF, args, { cwd: root, stdio: "inherit" });
   if (done.status !== 0) process.exit(done.status ?? 1);
 }
 
+installGenerators();
 compileWasm();
 gatherForeignProtos();
 buf("generate");

@@ -7,6 +7,7 @@ import { familyName } from "../src/kernel/telemetry/exposition/naming.ts";
 import { processMetricRows } from "../src/kernel/telemetry/report/service-metrics.ts";
 import type { AnyLogRow, AnyRow } from "../src/kernel/telemetry/types.ts";
 import { monitorMetrics, monitorRecords } from "../src/monitor/catalogue/monitor-catalogue.ts";
+import { dedupMetrics } from "../src/dedup/telemetry/metrics.ts";
 import { tokensMetrics } from "../src/tokens/telemetry/metrics.ts";
 
 /** Where the reference is committed. */
@@ -26,7 +27,10 @@ latest observation in each bucket while \`tracing.enabled\` is on.
 export function writeMetricsDocs(): void {
   writeFileSync(
     METRICS_PAGE,
-    metricsPage([...processMetricRows, ...tokensMetrics, ...monitorMetrics], monitorRecords),
+    metricsPage(
+      [...processMetricRows, ...dedupMetrics, ...tokensMetrics, ...monitorMetrics],
+      monitorRecords,
+    ),
   );
 }
 

@@ -7,6 +7,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ASC } from "./generators.ts";
 
 const root = join(import.meta.dirname, "..");
 /** 64 KiB each; what `workers/wasm/assembly/layout.ts` needs. */
@@ -21,7 +22,7 @@ export function compileWasm(): void {
     const done = spawnSync(
       process.execPath,
       [
-        "node_modules/assemblyscript/bin/asc.js",
+        ASC,
         "workers/wasm/assembly/index.ts",
         "--outFile",
         target,

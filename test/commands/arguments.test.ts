@@ -97,7 +97,7 @@ describe("the daemon's flags", () => {
     [["--verson"], "steward: unknown option --verson, did you mean --version? see steward --help"],
     [
       ["--threshold", "1"],
-      "steward: --threshold is an option of steward dedup; see steward --help",
+      "steward: --threshold is an option of steward dedup and steward verify; see steward --help",
     ],
     [["-check"], "steward: -check is a command: steward check; see steward --help"],
     [
@@ -170,8 +170,7 @@ describe("steward dedup", () => {
         skipped: true,
         json: true,
         quiet: true,
-        threshold: 0.9,
-        minWords: 5,
+        parameters: { similarityThreshold: 0.9, minWords: 5 },
         workers: 2,
         state: "s",
       },
@@ -190,8 +189,7 @@ describe("steward dedup", () => {
         skipped: false,
         json: false,
         quiet: false,
-        threshold: undefined,
-        minWords: undefined,
+        parameters: {},
         workers: undefined,
         state: undefined,
       },
@@ -204,7 +202,7 @@ describe("steward dedup", () => {
     ["0.75", 0.75],
   ])("takes %s for a threshold", (text, value) => {
     expect(parseArguments(["dedup", "--threshold", text, "a"])).toMatchObject({
-      options: { threshold: value },
+      options: { parameters: { similarityThreshold: value } },
     });
   });
 

@@ -106,7 +106,7 @@ const words = [
 
 /** Values other than the default that load on their own. */
 function candidates(key: Key<unknown>): unknown[] {
-  const choices = /^one of (.*)$/.exec(key.type.expects)?.[1]?.split(", ") ?? words;
+  const choices = /^(?:a list of )?one of (.*)$/.exec(key.type.expects)?.[1]?.split(", ") ?? words;
   if (key.type.isMap === true) return [{ team_a: "x: y", true: "2" }, { a: "b" }];
   return key.type.holds === "list" ? choices.map((word) => [word]) : choices;
 }

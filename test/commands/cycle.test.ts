@@ -2,7 +2,6 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
-import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { startHeadscale } from "../support/headscale/headscale.ts";
@@ -21,6 +20,7 @@ import {
 import { silent } from "../demo/control-plane/support.ts";
 import { startReceiver } from "../support/otlp/receiver.ts";
 import { LAUNCHER } from "../support/launcher.ts";
+import { spawn } from "../support/spawn.ts";
 
 afterAll(removeTemporaryFolders);
 

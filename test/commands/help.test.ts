@@ -6,6 +6,8 @@ import { allCommands } from "../../src/commands/all-commands.ts";
 import { parseArguments } from "../../src/commands/arguments.ts";
 import { daemonOptions } from "../../src/commands/daemon-command.ts";
 import { dedupCommand } from "../../src/commands/dedup-command.ts";
+import { parameterOptions } from "../../src/commands/dedup/parameter-options.ts";
+import { parameterRanges } from "../../src/dedup/analysis/parameters.ts";
 import { commitOf, stewardVersion, versionReport } from "../../src/daemon/version.ts";
 
 /** What a command line prints on standard output. */
@@ -59,7 +61,9 @@ describe("the help", () => {
     expect(general).toMatch(/\nMore: steward dedup --help, .* --help\n$/s);
   });
 
-  it("states the ranges that are checked", () => {
+  it("states the ranges that are checked, which are those of the API's settings", () => {
+    for (const { name, from, to, whole } of Object.values(parameterOptions))
+      expect({ least: from, most: to, whole }).toEqual(parameterRanges[name]);
     for (const { value } of Object.values(dedupCommand.options))
       if (typeof value === "object" && "from" in value)
         expect(dedupCommand.help).toContain(`from ${value.from} to ${value.to}`);

@@ -12,7 +12,7 @@ import { validate } from "../../src/commands/validate.ts";
 import type { Config } from "../../src/kernel/config/config.ts";
 import { formatFinding } from "../../src/kernel/config/findings.ts";
 import { variableOf, type Key } from "../../src/kernel/config/key.ts";
-import type { FieldRow, Shown } from "../../src/kernel/config/types.ts";
+import type { FieldRow, Shown } from "../../src/kernel/config/values/types.ts";
 
 type Tree = { [name: string]: unknown };
 
@@ -235,7 +235,7 @@ describe("Zero", () => {
       "vpn.http.timeout",
       "collectors.devices.interval",
       "state.backup.keep",
-      "dedup.analysis.num_bands",
+      "dedup.analysis.ngram_size",
     ];
     const tree: Tree = {
       scrape: { enabled: true, listen: "127.0.0.1:2112", max_requests_in_flight: 0 },

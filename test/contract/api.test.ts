@@ -114,6 +114,8 @@ describe("sync and analysis (contract 4.2)", () => {
       totalDuplicateGroups: 1,
       isAnalyzing: false,
       currentJobId: null,
+      analysisStale: false,
+      warnings: [],
     });
     expect(
       (await grpcUnary(daemon.host, SyncService.method.getSyncStatus, {})).data?.totalDocuments,
@@ -295,6 +297,7 @@ describe("documents (contract 4.5)", () => {
       "archive",
       "archiveRef",
       "truncated",
+      "firstSeenAt",
     ]);
     expect(list.data[0]).toMatchObject({
       id: expect.stringMatching(ID) as string,
@@ -350,6 +353,8 @@ describe("documents (contract 4.5)", () => {
       "content",
       "groupMemberships",
       "truncated",
+      "firstSeenAt",
+      "pageCount",
     ]);
     expect(data.content).toMatchObject({
       fullText: smallArchive["minutes/fence-copy.txt"],
@@ -398,6 +403,7 @@ describe("duplicates (contract 4.6)", () => {
       "primaryPaperlessId",
       "createdAt",
       "updatedAt",
+      "accepted",
     ]);
     expect(group).toMatchObject({
       status: "pending",

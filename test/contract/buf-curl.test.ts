@@ -1,6 +1,8 @@
-import { spawn } from "node:child_process";
+/** The commands of docs/api.md by `buf`, where `npm run generate` has installed it. */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { BUF } from "../../tools/generators.ts";
 import {
   cleanEnvironment,
   removeTemporaryFolders,
@@ -8,6 +10,7 @@ import {
   temporaryFolder,
   type Daemon,
 } from "./daemon.ts";
+import { spawn } from "../support/spawn.ts";
 
 const root = join(import.meta.dirname, "../..");
 let daemon: Daemon;
@@ -33,7 +36,7 @@ async function bufCurl(
 ): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
   // A cache of its own: nothing that another run fetched helps this one.
   const env = { ...cleanEnvironment, BUF_CACHE_DIR: temporaryFolder() };
-  const child = spawn("node_modules/.bin/buf", ["curl", ...args, `${daemon.url}/${method}`], {
+  const child = spawn(BUF, ["curl", ...args, `${daemon.url}/${method}`], {
     cwd: root,
     env,
     stdio: ["ignore", "pipe", "pipe"],
@@ -45,7 +48,7 @@ async function bufCurl(
   return { code, stdout, stderr };
 }
 
-describe.each([
+describe.runIf(existsSync(BUF)).each([
   ["Connect", []],
   ["gRPC", ["--protocol", "grpc", "--http2-prior-knowledge"]],
   ["gRPC-Web", ["--protocol", "grpcweb"]],

@@ -1,12 +1,14 @@
 /**
  * Starts the real launcher on ports and folders of its own, and calls it over HTTP.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { LAUNCHER } from "../support/launcher.ts";
+import { spawn } from "../support/spawn.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -91,7 +93,8 @@ export async function watchStart(child: ChildProcess): Promise<Daemon> {
       createInterface(child.stdout).on("line", (line) => {
         stdout.push(line);
         const match = /^steward listening on (https?:\/\/\S+)$/.exec(line);
-        if (match?.[1]) resolve(match[1]);
+        // What was logged before it is still to be read from the other pipe.
+        if (match?.[1]) void nextTurn().then(() => resolve(match[1] as string));
       });
     }
     void exited.then(({ code }) =>
@@ -178,5 +181,7 @@ export async function runJob(
 /** Waits on the event stream of a job until it has ended; returns the job. */
 export async function jobEnd(daemon: Pick<Daemon, "url">, id: string): Promise<any> {
   await (await fetch(`${daemon.url}/api/v1/jobs/${id}/progress`)).text();
-  return (await rest(daemon, "GET", `/api/v1/jobs/${id}`)).json.data;
+  const { status, json, text } = await rest(daemon, "GET", `/api/v1/jobs/${id}`);
+  if (status !== 200) throw new Error(`job ${id}: ${status} ${text}`);
+  return json.data;
 }

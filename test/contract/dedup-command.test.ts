@@ -1,10 +1,11 @@
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, readlinkSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { smallArchive, writeFiles } from "./corpus.ts";
 import { cleanEnvironment, removeTemporaryFolders, runSteward, temporaryFolder } from "./daemon.ts";
 import { LAUNCHER } from "../support/launcher.ts";
+import { spawn } from "../support/spawn.ts";
 
 afterAll(removeTemporaryFolders);
 

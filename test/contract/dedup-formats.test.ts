@@ -1,5 +1,5 @@
 /** Files of every kind, sound and hostile, through the command and the daemon as shipped. */
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { linkSync } from "node:fs";
 import { join } from "node:path";
 import { deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
@@ -16,6 +16,7 @@ import {
   startDaemon,
   temporaryFolder,
 } from "./daemon.ts";
+import { spawn } from "../support/spawn.ts";
 
 afterAll(removeTemporaryFolders);
 
@@ -148,7 +149,8 @@ describe("a pile with hostile files", () => {
     "encrypted.docx": "encrypted",
     "nested.rtf": "broken RTF",
     "scan.pdf": "no text layer (needs OCR)",
-    "table.html": "too much memory",
+    // Whichever limit it meets first: a busy machine lets the time run out before the memory.
+    "table.html": expect.stringMatching(/^(too much memory|took too long)$/) as string,
   };
 
   it("loses only those, each with its reason, in bounded memory", async () => {

@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, expect, it, vi } from "vitest";
+import { dedupMetrics } from "../../src/dedup/telemetry/metrics.ts";
 import { familyName } from "../../src/kernel/telemetry/exposition/naming.ts";
 import { processMetricRows } from "../../src/kernel/telemetry/report/service-metrics.ts";
 import type { AnyRow } from "../../src/kernel/telemetry/types.ts";
@@ -29,7 +30,7 @@ import { arrangeOddities } from "./monitor-oddities.ts";
 afterAll(removeTemporaryFolders);
 
 const rows: ReadonlyMap<string, AnyRow> = new Map(
-  [...processMetricRows, ...monitorMetrics].map((row) => [row.name, row]),
+  [...processMetricRows, ...dedupMetrics, ...monitorMetrics].map((row) => [row.name, row]),
 );
 
 /**
@@ -51,6 +52,11 @@ const ABSENT: Readonly<Record<string, readonly string[]>> = {
   "a minute after an object could not be read, shown in test/monitor/objectstore": [
     "svc.objectstore.retries",
   ],
+  "AI and Paperless-ngx, shown in test/contract/dedup-telemetry": names(
+    "svc.ai.",
+    "svc.paperless.",
+    "paperless_",
+  ),
   "a disk that fails, shown in test/monitor/runner": ["svc.checkpoint.persist.errors"],
 };
 

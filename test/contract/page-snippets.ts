@@ -2,8 +2,9 @@
  * The code blocks of a Markdown page, and one shell that runs them one after the other as a reader
  * would.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { spawnGroup } from "../support/spawn.ts";
 
 /** A fenced block. */
 export interface Snippet {
@@ -55,9 +56,8 @@ export function startShell(options: {
   readonly env: Readonly<Record<string, string>>;
 }): Shell {
   // A process group of its own, so that its jobs end with it.
-  const child = spawn("bash", ["-euo", "pipefail"], {
+  const child = spawnGroup("bash", ["-euo", "pipefail"], {
     ...options,
-    detached: true,
     stdio: ["pipe", "pipe", "pipe"],
   });
   const ended = new Promise<void>((resolve) => child.on("close", () => resolve()));

@@ -43,6 +43,8 @@ const DESK = { width: 1440, height: 900 };
 const LOOKS = [PHONE, DESK].flatMap((viewport) =>
   (["light", "dark"] as const).map((colorScheme) => ({ viewport, colorScheme })),
 );
+/** The pages of the document service. */
+const REVIEW = ["/duplicates", "/duplicates/plan", "/documents"];
 /** A port of loopback that nothing listens on. */
 const DEAD = "http://127.0.0.1:9";
 
@@ -187,6 +189,53 @@ async function panelFaults(watched: Watched): Promise<string[]> {
   return found;
 }
 
+/**
+ * The pages of a review of the demo: an open group, a decided one with its notice, the help, the
+ * plan, lists with and without rows, a document, and what is not there.
+ */
+async function reviewFaults(watched: Watched): Promise<string[]> {
+  const { page } = watched;
+  const found: string[] = [];
+  const look = async (what: string): Promise<void> => {
+    found.push(...(await faults(watched)).map((each) => `${what}: ${each}`));
+  };
+  const { data } = (await rest(demo, "GET", "/api/v1/duplicates?limit=100")).json;
+  const groupIds = data.map(({ id }: any) => id);
+  await rest(demo, "POST", "/api/v1/delete-plan/withdraw", { groupIds });
+  const near = data.filter((each: any) => each.confidenceScore < 1);
+  for (const id of [near[0].id, data[0].id]) {
+    await page.goto(`${demo.url}/duplicates?group=${id}`);
+    await ready(page);
+    await look("an open group");
+  }
+  await page.keyboard.press("a");
+  await page.locator(".toast").first().waitFor();
+  await look("after a decision");
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+  await look("the help");
+  for (const path of [
+    "/duplicates/plan",
+    "/duplicates?show=accepted",
+    "/duplicates?q=nothing+like+it",
+    "/duplicates?group=nowhere",
+    "/documents",
+    `/documents?q=nothing+like+it`,
+  ]) {
+    await page.goto(`${demo.url}${path}`);
+    await ready(page);
+    // The browser itself says that a group is not there.
+    watched.complaints.length = 0;
+    await look(path);
+  }
+  const [document] = (await rest(demo, "GET", "/api/v1/documents?limit=1")).json.data;
+  for (const path of [`/documents/${document.id}`, "/documents/nowhere"]) {
+    await page.goto(`${demo.url}${path}`);
+    await look(path);
+  }
+  return found;
+}
+
 describe.skipIf(chromiumPath === undefined)(
   "every page in every state",
   { timeout: 240_000 },
@@ -212,6 +261,7 @@ describe.skipIf(chromiumPath === undefined)(
           (await watched.page.locator("tbody tr").count()) > 20,
         ]).toEqual(["/duplicates", true]);
         expect(await faults(watched)).toEqual([]);
+        expect(await reviewFaults(watched)).toEqual([]);
         await watched.page.goto(`${demo.url}/docs`);
         expect(await faults(watched)).toEqual([]);
         await watched.page.goto(`${demo.url}/nowhere`);
@@ -238,7 +288,7 @@ describe.skipIf(chromiumPath === undefined)(
         expect(await watched.page.locator(".verdict").innerText()).toContain(
           "no network is set up",
         );
-        for (const path of ["/", "/docs", "/duplicates"]) {
+        for (const path of ["/", "/docs", ...REVIEW]) {
           await watched.page.goto(`${empty.url}${path}`);
           expect(await faults(watched)).toEqual([]);
         }

@@ -528,6 +528,16 @@ describe("a token that is not good", () => {
     ]);
   };
 
+  /** A token that was good once. On a busy machine a second may pass before it is tried. */
+  const makeShortToken = async (body: Readonly<Record<string, unknown>>): Promise<string> => {
+    for (let seconds = 1; ; seconds *= 2) {
+      const token = await makeToken({ ...body, ttl: `${seconds}s` });
+      const { status } = await vault.ask("GET", "github/config", { token });
+      if (status === 200) return token;
+      expect([seconds < 30, status]).toEqual([true, 403]);
+    }
+  };
+
   it("is refused: none, nonsense, another instance's, the operator's", async () => {
     const other = await startVault();
     try {
@@ -575,8 +585,8 @@ describe("a token that is not good", () => {
   });
 
   it("is refused: expired, revoked, below a revoked parent", async () => {
-    const short = await makeToken({ policies: ["reader"], ttl: "1s" });
-    const shortBatch = await makeToken({ type: "batch", policies: ["reader"], ttl: "1s" });
+    const short = await makeShortToken({ policies: ["reader"] });
+    const shortBatch = await makeShortToken({ type: "batch", policies: ["reader"] });
     const parent = await makeToken({ policies: ["root"], ttl: "1h" });
     const child = (
       await vault.ask("POST", "auth/token/create", {
@@ -590,14 +600,14 @@ describe("a token that is not good", () => {
         body: { policies: ["reader"], type: "batch", ttl: "1h" },
       })
     ).json.auth.client_token as string;
-    for (const token of [short, shortBatch, child, grandchild])
+    for (const token of [child, grandchild])
       expect((await vault.ask("GET", "github/config", { token })).status).toBe(200);
     expect((await vault.ask("POST", "auth/token/revoke", { body: { token: parent } })).status).toBe(
       204,
     );
     for (const token of [parent, child, grandchild]) await forbidden(token);
-    await vi.waitFor(() => forbidden(short), { timeout: 30_000 });
-    await vi.waitFor(() => forbidden(shortBatch), { timeout: 30_000 });
+    await vi.waitFor(() => forbidden(short), { timeout: 60_000 });
+    await vi.waitFor(() => forbidden(shortBatch), { timeout: 60_000 });
   });
 
   it("is refused from an address it is not bound to", async () => {

@@ -82,7 +82,7 @@ function statuses(answers: readonly VaultAnswer[]): Readonly<Record<number, numb
 
 const auditFile = (): string => join(vault.state, "audit.log");
 const auditBytes = (): number => statSync(auditFile()).size;
-const auditLines = (fromBytes = 0): any[] =>
+const auditRecords = (fromBytes = 0): any[] =>
   readFileSync(auditFile())
     .subarray(fromBytes)
     .toString()
@@ -90,6 +90,10 @@ const auditLines = (fromBytes = 0): any[] =>
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line));
+const isSummary = ({ request }: any): boolean => request.path === "sys/audit/refused";
+/** Records of requests: a summary of an earlier test's failures may be written at any time. */
+const auditLines = (fromBytes = 0): any[] =>
+  auditRecords(fromBytes).filter((record) => !isSummary(record));
 
 const open = new Set<Socket>();
 afterEach(() => {
@@ -308,10 +312,16 @@ describe("attempts", () => {
   });
 });
 
+/** Failures of one address that have no record of their own. */
+let summed = 0;
+
 describe("the audit", () => {
   it("of 5,000 failures of an address without a live token grows by twenty lines, and by one sum at the end", async () => {
     const from = freshAddress();
     const before = auditBytes();
+    const startMs = performance.now();
+    const recordsOfAddress = (): any[] =>
+      auditLines(before).filter(({ request }) => request.remote_address === from);
     const kinds: readonly ((index: number) => Promise<VaultAnswer>)[] = [
       () => ask("POST", "github/config", { from, body: { a: "x".repeat(10_000) } }),
       (index) => ask("GET", "auth/token/lookup-self", { from, token: `hvs.${index}` }),
@@ -326,15 +336,16 @@ describe("the audit", () => {
       (kinds[index % kinds.length] as (typeof kinds)[number])(index),
     );
     expect(answers.every(({ status }) => status >= 400)).toBe(true);
-    const lines = auditLines(before);
-    expect([lines.length, lines.every(({ request }) => request.remote_address === from)]).toEqual([
-      20,
-      true,
-    ]);
-    expect(auditBytes() - before).toBeLessThan(64 * 1024);
+    // Twenty a minute, and a slow machine takes more than one.
+    const minutes = 1 + Math.floor((performance.now() - startMs) / 60_000);
+    const { length } = recordsOfAddress();
+    expect(length).toBeGreaterThanOrEqual(20);
+    expect(length).toBeLessThanOrEqual(20 * minutes);
+    summed = 5_000 - length / 2;
+    expect(auditBytes() - before).toBeLessThan(minutes * 64 * 1024);
     // Whoever succeeds has records of its own, before and after.
     expect((await login(from)).status).toBe(200);
-    const [isRead, answered] = auditLines(before).slice(20);
+    const [isRead, answered] = recordsOfAddress().slice(length);
     expect([
       isRead.type,
       isRead.request.path,
@@ -532,7 +543,7 @@ describe("base_url", () => {
 describe("at the end", () => {
   it("the failures of the last minute are in the audit, one record for each address", async () => {
     await vault.daemon.stop();
-    const sums = auditLines().filter(({ request }) => request.path === "sys/audit/refused");
+    const sums = auditRecords().filter(isSummary);
     const counts = new Map<string, number>();
     for (const { request } of sums) {
       expect(request).toMatchObject({
@@ -548,6 +559,6 @@ describe("at the end", () => {
         (counts.get(request.remote_address as string) ?? 0) + (request.data.count as number),
       );
     }
-    expect(Math.max(...counts.values())).toBe(4_990);
+    expect(Math.max(...counts.values())).toBe(summed);
   });
 });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { formatAddress } from "../../src/kernel/config/address.ts";
+import { formatAddress } from "../../src/kernel/config/values/address.ts";
 import { scrapeEnabled, scrapeListen } from "../../src/kernel/telemetry/config/scrape-keys.ts";
 import { configureDaemon, loadDaemonConfig } from "../../src/daemon/configuration.ts";
 import { validate } from "../../src/commands/validate.ts";

@@ -1,15 +1,15 @@
 /** Which modules a process loads: what is off takes no memory. Runs the sources, whose files are named. */
-import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { cleanEnvironment, rest, watchStart } from "../contract/daemon.ts";
+import { spawn } from "../support/spawn.ts";
 
 const root = join(import.meta.dirname, "../..");
 /** Configuration, stores and names of metrics are known, whatever runs. */
 const KNOWN =
-  /\/(config|settings|parameters|stores|tables|lease-codec|sketch-store|verdict-block|rules|type|metrics)\.ts$/;
+  /\/(config|settings|keys|parameters|band-plan|stores|tables|lease-codec|sketch-store|verdict-block|join-block|rules|type|metrics)\.ts$/;
 const PATIENTLY = { timeout: 30_000 };
 
 /** Writes the path of every module that a thread loads, a line each. */

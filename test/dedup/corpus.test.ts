@@ -86,6 +86,18 @@ describe("documents of several paths", () => {
     expect(corpus.notes).toEqual([`${path}: was already read for an earlier path`]);
   });
 
+  it("of several files of lines are named by file and id, of one by id", async () => {
+    const folder = folderWith({
+      "a.jsonl": '{"text":"one text"}\n{"text":"another text","title":"Titled"}\n',
+      "b.jsonl": '{"text":"a third text"}\n',
+    });
+    const [a, b] = [join(folder, "a.jsonl"), join(folder, "b.jsonl")];
+    const corpus = await read(a, b);
+    expect(refsOf(corpus)).toEqual([`${a}:1`, `${a}:2`, `${b}:1`]);
+    expect([0, 1].map((number) => corpus.document(number).title)).toEqual([`${a}:1`, "Titled"]);
+    expect(refsOf(await read(a))).toEqual(["1", "2"]);
+  });
+
   it("name a file that vanished before its turn", async () => {
     const folder = folderWith({ "a.txt": "one text", "b.txt": "another" });
     const [a, b] = [join(folder, "a.txt"), join(folder, "b.txt")];

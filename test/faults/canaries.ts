@@ -31,7 +31,10 @@ function forms({ value }: Canary): Buffer[] {
     .concat(Buffer.from(value, "utf16le"));
 }
 
-/** Names of the canaries that are to be found in what came out; none should be. */
+/** Bytes that are shown on either side of a hit. */
+const AROUND = 200;
+
+/** Names of the canaries that are to be found in what came out, and where; none should be. */
 export function found(
   canaries: readonly Canary[],
   outputs: Readonly<Record<string, string | Buffer>>,
@@ -40,7 +43,13 @@ export function found(
   for (const [name, output] of Object.entries(outputs)) {
     const bytes = Buffer.from(output);
     for (const each of canaries)
-      if (forms(each).some((form) => bytes.includes(form))) hits.push(`${each.where} in ${name}`);
+      for (const form of forms(each)) {
+        const at = bytes.indexOf(form);
+        if (at < 0) continue;
+        const around = bytes.subarray(Math.max(0, at - AROUND), at + form.length + AROUND);
+        hits.push(`${each.where} in ${name}: ${around.toString()}`);
+        break;
+      }
   }
   return hits;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { createBreaker } from "../../src/kernel/client/breaker.ts";
+import { createBreaker } from "../../src/kernel/client/call/breaker.ts";
 import { refreshing } from "../../src/kernel/client/authorizers.ts";
-import { createTokenBucket } from "../../src/kernel/client/token-bucket.ts";
+import { createTokenBucket } from "../../src/kernel/client/call/token-bucket.ts";
 import { Secret } from "../../src/kernel/base/secret.ts";
 import { systemIds } from "../../src/kernel/base/ids.ts";
 import { createJobs, jobTables } from "../../src/kernel/jobs/jobs.ts";

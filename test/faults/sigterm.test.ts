@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
@@ -20,6 +20,7 @@ import {
 } from "../contract/daemon.ts";
 import { median } from "../soak/statistics.ts";
 import { LAUNCHER } from "../support/launcher.ts";
+import { spawn } from "../support/spawn.ts";
 
 const LONG = Boolean(process.env["STEWARD_TEST_LONG"]);
 const STOPS = LONG ? 100 : 3;

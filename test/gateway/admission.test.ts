@@ -245,12 +245,14 @@ describe("a stream that lasts", () => {
     await expect.poll(() => gateway.streams()).toBe(0);
   });
 
-  it("is every method that watches, and reflection", () => {
+  it("is every method that watches, and reflection; one that sends a file is a request", () => {
     const streaming = allServices()
       .flatMap(({ desc }) => desc.methods)
       .filter(({ methodKind }) => methodKind !== "unary")
       .map(({ parent, name }) => `${parent.typeName}/${name}`);
     expect(streaming.toSorted()).toEqual([
+      "steward.dedup.v1.ArchiveService/StreamPreview",
+      "steward.dedup.v1.ArchiveService/StreamThumbnail",
       "steward.dedup.v1.JobService/WatchJob",
       "steward.monitor.v1.StatusService/WatchStatus",
     ]);

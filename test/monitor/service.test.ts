@@ -9,7 +9,7 @@ import { systemIds } from "../../src/kernel/base/ids.ts";
 import { createLog } from "../../src/kernel/base/log.ts";
 import { createTelemetry } from "../../src/kernel/telemetry/telemetry.ts";
 import type { Telemetry } from "../../src/kernel/telemetry/telemetry.ts";
-import { createServiceHost } from "../../src/kernel/threads/service-host.ts";
+import { createServiceHost } from "../../src/kernel/threads/host/service-host.ts";
 import type { Placement } from "../../src/kernel/threads/hosted-service.ts";
 import type { MonitorOptions, NetworkOptions } from "../../src/monitor/options.ts";
 import { startReceiver } from "../support/otlp/receiver.ts";

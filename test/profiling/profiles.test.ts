@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { delay, systemClock } from "../../src/kernel/base/clock.ts";
 import { createLog } from "../../src/kernel/base/log.ts";
 import { createPool } from "../../src/kernel/pool/pool.ts";
+import { createCpuRecorder } from "../../src/profiling/cpu.ts";
 import { createHeapSampler } from "../../src/profiling/heap.ts";
 import { createProfiles } from "../../src/profiling/profiles.ts";
 import { fillAnew, openBusyWorker, turnMill } from "./busy.ts";
@@ -81,14 +82,23 @@ describe("Profiles of this process", () => {
 
   it("leave out a thread that ends while they are recorded", async () => {
     const worker = await openBusyWorker("short");
-    const recording = createProfiles({
-      clock: systemClock,
-      heap: createHeapSampler(systemClock),
-    }).cpu(300, never);
+    const recording = await createCpuRecorder(systemClock).record();
     await worker.terminate();
-    expect(decodeCompressed(await recording).samples.map(({ thread }) => thread)).not.toContain(
-      "short",
-    );
+    expect((await recording.stop()).map(({ thread }) => thread)).not.toContain("short");
+  });
+
+  it("hold no more memory after many were left or recorded than after a few", async () => {
+    workers.push(await openBusyWorker("leaky"));
+    const profiles = createProfiles({ clock: systemClock, heap: createHeapSampler(systemClock) });
+    const leave = async (): Promise<void> => {
+      await expect(profiles.cpu(60_000, AbortSignal.timeout(20))).rejects.toThrow("timeout");
+      await profiles.cpu(5, never);
+    };
+    for (let round = 0; round < 5; round += 1) await leave();
+    const beforeBytes = process.memoryUsage.rss();
+    for (let round = 0; round < 20; round += 1) await leave();
+    // Recordings that go on in the worker hold 10 MB each and more.
+    expect((process.memoryUsage.rss() - beforeBytes) / 1e6).toBeLessThan(100);
   });
 
   it("of the heap show who holds memory, on every thread, while the sampler runs", async () => {

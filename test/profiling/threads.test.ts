@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
-import { recordCpu } from "../../src/profiling/cpu.ts";
+import { createCpuRecorder } from "../../src/profiling/cpu.ts";
 import { createHeapSampler } from "../../src/profiling/heap.ts";
 import { inspectThreads, type InspectedThread } from "../../src/profiling/threads.ts";
 import { testFolder } from "../kernel/listen/test-certificates.ts";
@@ -99,7 +99,7 @@ describe.runIf(hasPipes)("A thread that waits outside of JavaScript", () => {
   it("is left out of profiles, and not asked again while it has not answered", async () => {
     const clock = createManualClock();
     const waiting = await openWaiting();
-    const recording = await recordCpu(clock);
+    const recording = await createCpuRecorder(clock).record();
     const profiles = await passing(clock, recording.stop());
     expect(profiles.map(({ thread }) => thread)).toEqual(["main"]);
     const heap = createHeapSampler(clock);

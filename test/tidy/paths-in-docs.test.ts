@@ -9,14 +9,24 @@ const pages: readonly string[] = [
   "README.md",
   "CONTRIBUTING.md",
   "docs/decisions/README.md",
-  ...globSync(["docs/*.md", "docs/architecture/*.md"], { cwd: root }),
+  ...globSync(["docs/*.md", "docs/architecture/*.md", "docs/recipes/*.md"], { cwd: root }),
 ];
 
-/** Paths in backticks, without a line or an option behind them. */
+/** Paths in backticks, without a line or an option behind them; not those that a recipe adds. */
 function namedIn(text: string): string[] {
   return [
-    ...text.matchAll(/`((?:src|test|docs|bench|workers|gateway|tools|proto|deploy)\/[\w@./*-]+)`/g),
+    ...text.matchAll(
+      /`((?:src|test|docs|bench|workers|gateway|tools|proto|deploy)\/[\w@./*-]+)`(?! \(new\))/g,
+    ),
   ].map((match) => match[1] ?? "");
+}
+
+/** Files imported by the first code block after each file that a recipe adds. */
+function importedIn(text: string): string[] {
+  return [...text.matchAll(/`([\w/.-]+\.ts)` \(new\)[^]*?```ts\n([^]*?)```/g)].flatMap(
+    ([, added = "", code = ""]) =>
+      [...code.matchAll(/from "(\.[^"]+)"/g)].map((match) => join(dirname(added), match[1] ?? "")),
+  );
 }
 
 /** Targets of links to files, without the place in the page. */
@@ -31,6 +41,10 @@ describe.each(pages)("%s", (page) => {
 
   it("names no file that is not there", () => {
     expect(namedIn(text).filter((path) => globSync(path, { cwd: root }).length === 0)).toEqual([]);
+  });
+
+  it("imports no file that is not there", () => {
+    expect(importedIn(text).filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
 
   it("links to no file that is not there", () => {

@@ -50,3 +50,16 @@ it("no module that test files share registers a hook by itself: it would run aft
     ),
   ).toEqual([]);
 });
+
+it("a process that runs until it is stopped is started by test/support/spawn.ts, so that it ends with the test process", () => {
+  const files = globSync("test/**/*.ts", { cwd: root }).filter(
+    (file) => file !== "test/support/spawn.ts",
+  );
+  expect(
+    files.filter((file) =>
+      /^import (?!type)[^;]*\bspawn\b[^;]* from "node:child_process"/m.test(
+        readFileSync(join(root, file), "utf8"),
+      ),
+    ),
+  ).toEqual([]);
+});

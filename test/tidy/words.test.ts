@@ -11,10 +11,12 @@ const words: readonly (readonly [RegExp, string, RegExp])[] = [
   [
     /\bhouse\b/i,
     "process, gateway, daemon or service",
-    /^src\/(kernel\/state\/table|tokens\/vault\/(manager|system\/describe)|demo\/\w+)\.ts$/,
+    /^src\/(kernel\/state\/table|tokens\/vault\/manager|demo\/\w+)\.ts$/,
   ],
   [/\bjourney\b/i, "request or request context", /^$/],
   [/\bheard\b/i, "received or subscribed", /^$/],
+  [/\bcupboard\b/i, "private storage", /^src\/demo\/\w+\.ts$/],
+  [/\bmisbehave\b/i, "inject a fault", /^$/],
   [/\b(MOST|LONGEST|LARGEST|DEEPEST|SHORTEST|LEAST)_[A-Z]/, "MAX_ or MIN_", /^$/],
   [/\b\w+Sound\b/, "a verb: checkX or validateX", /^$/],
   [

@@ -1,10 +1,11 @@
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { cleanEnvironment, rest, watchStart } from "../contract/daemon.ts";
 import { RUNS_SOURCES } from "../support/launcher.ts";
+import { spawn } from "../support/spawn.ts";
 
 const root = join(import.meta.dirname, "../..");
 

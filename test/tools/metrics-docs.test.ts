@@ -2,10 +2,11 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { processMetricRows } from "../../src/kernel/telemetry/report/service-metrics.ts";
 import { monitorMetrics, monitorRecords } from "../../src/monitor/catalogue/monitor-catalogue.ts";
+import { dedupMetrics } from "../../src/dedup/telemetry/metrics.ts";
 import { tokensMetrics } from "../../src/tokens/telemetry/metrics.ts";
 import { METRICS_PAGE, metricsPage } from "../../tools/metrics-docs.ts";
 
-const rows = [...processMetricRows, ...tokensMetrics, ...monitorMetrics];
+const rows = [...processMetricRows, ...dedupMetrics, ...tokensMetrics, ...monitorMetrics];
 const page = metricsPage(rows, monitorRecords);
 
 describe("the reference page of metrics and records", () => {

@@ -1,9 +1,17 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { STATUS_TYPES, statusTypes } from "../../tools/status-types.ts";
+import { DEDUP_TYPES, dedupTypes, STATUS_TYPES, statusTypes } from "../../tools/status-types.ts";
 
 it("the types of the status that pages use are those of its messages", () => {
   expect(readFileSync(STATUS_TYPES, "utf8")).toBe(statusTypes());
+});
+
+it("the types of the document API that pages use are those of its messages", () => {
+  const types = dedupTypes();
+  expect(readFileSync(DEDUP_TYPES, "utf8")).toBe(types);
+  expect(types).toContain('readonly status: "pending" | "false_positive" | "ignored" | "deleted";');
+  expect(types).toContain("readonly lastSyncAt: string | null;");
+  expect(types).toContain("readonly data: readonly GroupSummary[];");
 });
 
 it("say which fields may be absent or null, and the texts of enums", () => {

@@ -1,7 +1,12 @@
+import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
 import { formatGroup, formatGroups } from "../../../src/commands/report/groups.ts";
 import { displayWidth } from "../../../src/commands/report/text.ts";
+import { createStyle } from "../../../src/commands/report/style.ts";
 import type { ReportGroup } from "../../../src/commands/report/types.ts";
+
+const style = createStyle(false);
+const plain = { columns: undefined, style };
 
 const group: ReportGroup = {
   id: "g1",
@@ -19,7 +24,7 @@ const group: ReportGroup = {
 
 describe("a group for people", () => {
   it("shows confidence, members, the one to keep and the reasons", () => {
-    expect(formatGroup(group, 3, { columns: undefined })).toBe(
+    expect(formatGroup(group, 3, plain)).toBe(
       [
         "Group 3: 96 %, 2 documents",
         '   * archive/minutes/fence.txt  "The garden fence" (29 words)',
@@ -39,31 +44,37 @@ describe("a group for people", () => {
       { ...first, truncated: true as const },
       { ...second, hardLinkOf: first.id },
     ];
-    const lines = formatGroup({ ...group, members }, 1, { columns: undefined }).split("\n");
+    const lines = formatGroup({ ...group, members }, 1, plain).split("\n");
     expect(lines.slice(1, 3)).toEqual([
       '   * archive/minutes/fence.txt  "The garden fence" (29 words, truncated)',
       "     archive/minutes/fence-copy.txt (1 word, hard link)",
     ]);
   });
 
-  it("fits the terminal and keeps both ends of a path", () => {
+  it("fits the terminal, but never cuts an id", () => {
+    const id = `archive/${"日本語/".repeat(20)}scan-0001.txt`;
     const long = {
       ...group,
       members: [
-        {
-          id: `archive/${"日本語/".repeat(20)}scan-0001.txt`,
-          title: "A title",
-          primary: true,
-          words: 12_345,
-        },
+        { id, title: "A title", primary: true, words: 12_345 },
+        { id: "short.txt", title: "word ".repeat(40), primary: false, words: 5 },
       ],
       reasons: ["word ".repeat(40).trim()],
     };
     for (const columns of [40, 61, 80, 200]) {
-      const lines = formatGroup(long, 1, { columns }).split("\n");
-      expect(lines.filter((line) => displayWidth(line) > columns)).toEqual([]);
-      if (columns < 200) expect(lines[1]).toMatch(/\* arch.*….*0001\.txt.*12,345 words/);
+      const lines = formatGroup(long, 1, { columns, style }).split("\n");
+      expect(lines.filter((line) => displayWidth(line) > columns && !line.includes(id))).toEqual(
+        [],
+      );
+      expect(lines[1]?.startsWith(`   * ${id}`)).toBe(true);
+      if (columns < 200) expect(lines[2]).toBe('       "A title" (12,345 words)');
     }
+  });
+
+  it("is coloured where colours are wanted, and is the same without them", () => {
+    const coloured = formatGroup(group, 1, { ...plain, style: createStyle(true) });
+    expect(coloured).toContain("\u001b[32m*\u001b[39m");
+    expect(stripVTControlCharacters(coloured)).toBe(formatGroup(group, 1, plain));
   });
 
   it("lets nothing reach the terminal raw", () => {
@@ -73,7 +84,7 @@ describe("a group for people", () => {
       reasons: ["\u009b2J"],
       status: "ig\rnored",
     };
-    const text = formatGroup(evil, 1, { columns: undefined });
+    const text = formatGroup(evil, 1, plain);
     expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\u202e]/u);
     expect(text).toContain('a\\u001b]0;x\\u0007.txt  "b\\n\\u202ec" (2 words)');
   });
@@ -86,7 +97,7 @@ describe("a group for people", () => {
         yield group;
       }
     }
-    const texts = formatGroups(endless(), { columns: 80 });
+    const texts = formatGroups(endless(), { columns: 80, style });
     texts.next();
     expect(texts.next().value).toContain("Group 2:");
     expect(made).toBe(2);

@@ -62,6 +62,7 @@ const file = join(folder, "steward.yaml");
 writeFileSync(file, JSON.stringify(arrangeScene(estate, { scene, folder, endpoint })), { mode: 0o600 });
 const configuration = configureDaemon({ config: file, demo: false }, process.env);
 const readings = { ...processReadings(), heapBytes: () => 64 * 2 ** 20, collections: () => 2, uptimeMs: () => clock.monotonic() };
+process.once("disconnect", () => process.exit(1)); // the test process is gone
 process.on("message", ({ advanceMs }: GoldenOrder) => void advance(advanceMs));
 const { tailscale, headscale, agents, relayUrl, packagesUrl, bucket, dashboard } = estate;
 send({

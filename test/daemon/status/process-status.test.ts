@@ -15,7 +15,7 @@ import type { Log } from "../../../src/kernel/base/log.ts";
 import type { Env, StateFactory } from "../../../src/kernel/state/types.ts";
 import type { ComponentState } from "../../../src/kernel/supervisor/component.ts";
 import type { PullView } from "../../../src/kernel/telemetry/status.ts";
-import type { ProcessStatusMessage } from "../../../src/monitor/status/process-status.ts";
+import type { ProcessStatusMessage } from "../../../src/monitor/status/process/process-status.ts";
 import { configOf, configurationOf } from "./config-of.ts";
 
 const state = (

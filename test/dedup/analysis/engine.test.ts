@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { createCorpus, mulberry32 } from "../../../bench/corpus.ts";
+import { planBands } from "../../../src/dedup/analysis/band-plan.ts";
 import { analyse } from "../../../src/dedup/analysis/engine.ts";
 import type {
   AnalysisInput,
@@ -235,15 +236,19 @@ describe("the analysis", () => {
   for (const change of [
     { discriminativePenaltyStrength: 0 },
     { discriminativePenaltyStrength: 100 },
+    { similarityThreshold: 0.3 },
+    { similarityThreshold: 0.5 },
     { similarityThreshold: 0.9 },
     { similarityThreshold: 1 },
+    { confidenceWeightJaccard: 0, confidenceWeightFuzzy: 100 },
     { confidenceWeightJaccard: 100, confidenceWeightFuzzy: 0 },
     { confidenceWeightJaccard: 100, confidenceWeightFuzzy: 0, discriminativePenaltyStrength: 0 },
     { numPermutations: 130, numBands: 65, ngramSize: 2 },
     { fuzzySampleSize: 100, confidenceWeightJaccard: 70, confidenceWeightFuzzy: 30 },
   ]) {
     it(`does so with ${JSON.stringify(change)}`, async () => {
-      const parameters = { ...defaultParameters, ...change };
+      const given: AnalysisParameters = { ...defaultParameters, ...change };
+      const parameters = "numBands" in change ? given : { ...given, numBands: planBands(given) };
       expectExact(await analyse(inputOf(texts, { parameters })), exhaustive(texts, parameters));
     });
   }

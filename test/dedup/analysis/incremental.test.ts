@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
+import type { AnalysisParameters } from "../../../src/dedup/analysis/parameters.ts";
 import { mulberry32 } from "../../../bench/corpus.ts";
-import { setStatus } from "../../../src/dedup/groups/review.ts";
+import {
+  deleteGroup,
+  setPrimary,
+  setStatus,
+  visibleMembers,
+} from "../../../src/dedup/groups/review.ts";
+import type { StoredGroup } from "../../../src/dedup/groups/store.ts";
 import { GroupStatus } from "../../../src/gen/steward/dedup/v1/groups_pb.ts";
 import { temporaryFolder } from "../../kernel/state/fixtures/tables.ts";
 import { edited, openBench, prose } from "../groups/bench.ts";
@@ -10,8 +17,13 @@ import type { Bench } from "../groups/bench.ts";
 function shown(bench: Bench): unknown[] {
   return bench.groups().map(({ row, decision }) => {
     const { updatedAtMs: _, $unknown: __, ...rest } = row;
-    return { ...rest, status: decision.status, decided: decision.decidedMembers };
+    const { status, decidedMembers, primary, history } = decision;
+    return { ...rest, status, decidedMembers, primary, past: history.map((one) => one.status) };
   });
+}
+
+function isVisible(group: StoredGroup): boolean {
+  return visibleMembers(group).length > 0;
 }
 
 /** Runs of tasks that verify pairs. */
@@ -20,13 +32,17 @@ function verifications({ pool: { runs } }: Bench): number {
 }
 
 describe("an analysis after another", () => {
-  for (const seed of [1, 2, 3, 4])
-    it(`gives what a full one gives, whatever was inserted, edited, deleted, decided and restarted (seed ${seed})`, async () => {
+  for (const seed of [1, 2, 3, 4, 5, 6])
+    it(`gives what a full one gives, whatever was inserted, edited, deleted, decided, chosen and restarted (seed ${seed})`, async () => {
       const random = mulberry32(seed);
       const pick = (below: number): number => Math.floor(random() * below);
       const folders = [temporaryFolder(), temporaryFolder()] as const;
+      let parameters: Partial<AnalysisParameters> = {};
       const open = (): Promise<[Bench, Bench]> =>
-        Promise.all([openBench({ directory: folders[0] }), openBench({ directory: folders[1] })]);
+        Promise.all([
+          openBench({ directory: folders[0], parameters }),
+          openBench({ directory: folders[1], parameters }),
+        ]);
       /** Runs after runs, and full runs. */
       let benches = await open();
       const texts = new Map<number, string>();
@@ -63,20 +79,67 @@ describe("an analysis after another", () => {
             GroupStatus.FALSE_POSITIVE,
             GroupStatus.PENDING,
             GroupStatus.IGNORED,
+            GroupStatus.DELETED,
           ];
           const status = statuses[pick(statuses.length)] ?? GroupStatus.PENDING;
-          for (const bench of group ? benches : [])
+          if (group === undefined) return;
+          const { id, members } = group.row;
+          // Such a group cannot come back.
+          if (group.decision.status === GroupStatus.DELETED && members.length < 2) return;
+          for (const bench of benches)
             await bench.env.write((tx) =>
-              setStatus(tx, bench.index, {
-                id: group?.row.id ?? "",
-                status,
-                nowMs: bench.clock.now(),
-              }),
+              setStatus(tx, bench.index, { id, status, nowMs: bench.clock.now() }),
             );
+        },
+        async () => {
+          const shownGroups = benches[0].groups().filter(isVisible);
+          const group = shownGroups[pick(shownGroups.length)];
+          const docNo = group?.row.members[pick(group.row.members.length)];
+          if (group === undefined || docNo === undefined) return;
+          const choice = { id: group.row.id, docNo, documentId: `document-${docNo}` };
+          for (const bench of benches)
+            await bench.env.write((tx) =>
+              setPrimary(tx, bench.index, { ...choice, nowMs: bench.clock.now() }),
+            );
+        },
+        async () => {
+          const groups = benches[0].groups();
+          const group = groups[pick(groups.length)];
+          for (const bench of group ? benches : [])
+            await bench.env.write((tx) => deleteGroup(tx, bench.index, group?.row.id ?? ""));
+        },
+        // The text of a document on which a verdict stands.
+        async () => {
+          const decided = benches[0].groups().flatMap(({ decision }) => decision.decidedMembers);
+          const docNo = decided[pick(decided.length)];
+          if (docNo !== undefined && texts.has(docNo)) await put(docNo);
         },
         async () => {
           for (const bench of benches) await bench.close();
           benches = await open();
+        },
+        async () => {
+          for (const bench of benches) await bench.close();
+          const choices = [{}, { similarityThreshold: 0.9 }, { confidenceWeightFuzzy: 50 }];
+          parameters = { ...choices[pick(choices.length)] };
+          if (parameters.confidenceWeightFuzzy !== undefined)
+            parameters = { ...parameters, confidenceWeightJaccard: 50 };
+          benches = await open();
+        },
+        // Both runs end at the same write, and with that as if the process had died. A run has few
+        // writes when nothing has changed.
+        async () => {
+          await put(next++);
+          const last = pick(8);
+          for (const [at, bench] of benches.entries())
+            await bench
+              .analyse({
+                force: at === 1,
+                beforeCommit(count) {
+                  if (count >= last) throw new Error("died");
+                },
+              })
+              .catch((error: unknown) => expect(String(error)).toContain("died"));
         },
       ];
       for (let docNo = 0; docNo < 12; docNo += 1) await put(next++);

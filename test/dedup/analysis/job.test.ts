@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { GroupStatus } from "../../../src/gen/steward/dedup/v1/groups_pb.ts";
 import { setStatus, deleteGroup } from "../../../src/dedup/groups/review.ts";
+import { createMemorySketchStore } from "../../../src/dedup/analysis/sketch-store.ts";
+import type { SketchStore } from "../../../src/dedup/analysis/sketch-store.ts";
 import { metaNumber } from "../../../src/dedup/meta.ts";
 import { decisions, groups } from "../../../src/dedup/tables.ts";
+import { compressText } from "../../../workers/text/compress.ts";
 import { temporaryFolder } from "../../kernel/state/fixtures/tables.ts";
 import type { Bench } from "../groups/bench.ts";
 import { edited, openBench, prose } from "../groups/bench.ts";
@@ -10,8 +13,8 @@ import { edited, openBench, prose } from "../groups/bench.ts";
 const one = prose(1);
 const two = prose(2);
 
-async function small(): Promise<Bench> {
-  const bench = await openBench();
+async function small(options: Parameters<typeof openBench>[0] = {}): Promise<Bench> {
+  const bench = await openBench(options);
   await bench.put(1, one);
   await bench.put(2, edited(one, 30, "other"));
   await bench.put(3, one);
@@ -19,6 +22,20 @@ async function small(): Promise<Bench> {
   await bench.put(5, "");
   await bench.put(6, "too few words");
   return bench;
+}
+
+/** A store of signatures that counts how often it is read. */
+function countedLoads(): { sketches: SketchStore; loads: { count: number } } {
+  const store = createMemorySketchStore();
+  const loads = { count: 0 };
+  const sketches: SketchStore = {
+    ...store,
+    load(fingerprint) {
+      loads.count += 1;
+      return store.load(fingerprint);
+    },
+  };
+  return { sketches, loads };
 }
 
 function members(bench: Bench): number[][] {
@@ -50,6 +67,7 @@ describe("an analysis", () => {
       groupsCreated: 1,
       groupsUpdated: 0,
       groupsRemoved: 0,
+      warnings: [],
       durationMs: expect.any(Number) as number,
     });
     expect(members(bench)).toEqual([[1, 2, 3]]);
@@ -103,6 +121,88 @@ describe("an analysis", () => {
     expect(
       bench.env.read((snapshot) => [snapshot.count(groups), snapshot.count(decisions)]),
     ).toEqual([1, 1]);
+  });
+
+  it("compares nothing when nothing has changed since the last one", async () => {
+    const parameters: { similarityThreshold?: number } = {};
+    const { sketches, loads } = countedLoads();
+    const bench = await small({ sketches, parameters });
+    await bench.analyse();
+    const before = bench.groups();
+    const id = before[0]?.row.id ?? "";
+
+    loads.count = 0;
+    bench.clock.advance(60_000);
+    expect(await bench.analyse()).toMatchObject({
+      totalDocuments: 6,
+      isFullRebuild: false,
+      signaturesGenerated: 0,
+      signaturesReused: 3,
+      documentPairs: 3,
+      groupsCreated: 0,
+      groupsUpdated: 0,
+      groupsRemoved: 0,
+    });
+    expect([loads.count, bench.groups()]).toEqual([0, before]);
+    expect(bench.env.read((snapshot) => metaNumber(snapshot, "lastAnalysisAtMs"))).toBe(
+      bench.clock.now(),
+    );
+
+    const changes: Readonly<Record<string, () => Promise<void> | void>> = {
+      "a new text": () => bench.put(7, prose(7)),
+      "new metadata": () => bench.put(4, two, { correspondent: "Ada", pending: false }),
+      "a removed document": () => bench.remove(7),
+      "a decision": () => decide(bench, id, GroupStatus.FALSE_POSITIVE),
+      "its opposite": () => decide(bench, id, GroupStatus.PENDING),
+      "another threshold": () => void (parameters.similarityThreshold = 0.8),
+    };
+    for (const [name, change] of Object.entries(changes)) {
+      await change();
+      loads.count = 0;
+      await bench.analyse();
+      expect([name, loads.count]).toEqual([name, 1]);
+      await bench.analyse();
+      expect([name, loads.count]).toEqual([name, 1]);
+    }
+  });
+
+  it("compares what changed while the last one ran", async () => {
+    const { sketches, loads } = countedLoads();
+    const bench = await small({ sketches });
+    await bench.analyse();
+    const [group] = bench.groups();
+    for (const change of [
+      () => bench.put(9, two),
+      () => bench.remove(9),
+      () => decide(bench, group?.row.id ?? "", GroupStatus.IGNORED),
+      () => bench.put(4, two, { correspondent: "Ada", pending: false }),
+    ]) {
+      // With a document that waits, so that nothing is skipped.
+      await bench.put(1, one);
+      await bench.analyse({ beforeCommit: async (count) => (count === 1 ? change() : undefined) });
+      loads.count = 0;
+      await bench.analyse();
+      expect(loads.count).toBe(1);
+      await bench.analyse();
+      expect(loads.count).toBe(1);
+    }
+  });
+
+  it("looks again for a text that was not there", async () => {
+    const bench = await small();
+    await bench.put(7, edited(two, 10, "more"));
+    const row = bench.documents.row(7);
+    if (!row) throw new Error("the document is stored");
+    await bench.documents.dropTexts([7]);
+    await bench.analyse();
+    expect(bench.documents.row(7)?.pending).toBe(true);
+    const zstd = compressText(edited(two, 10, "more"), 1);
+    await bench.documents.putTexts([{ docNo: 7, contentHash: row.contentHash, zstd }]);
+    await bench.analyse();
+    expect(members(bench)).toEqual([
+      [1, 2, 3],
+      [4, 7],
+    ]);
   });
 
   it("sees edits, additions and removals", async () => {

@@ -11,16 +11,23 @@ const signal = new AbortController().signal;
 async function kept(
   pairs: readonly Pair[],
   limit: number,
+  maxKept: number = Number.POSITIVE_INFINITY,
 ): Promise<{ rows: string[]; limited: number }> {
-  const neighbours = createNeighbours(CLASSES, limit);
-  for (const [low, high, rank] of pairs) neighbours.add(low, high, rank);
-  const limited = neighbours.limited;
-  const { starts, highs, equal } = await neighbours.candidates(createBreath(signal));
+  const neighbours = createNeighbours(CLASSES, { limit, maxKept });
+  const breath = createBreath(signal);
+  const leastRanks = new Uint16Array(neighbours.leastRanks);
+  for (const [low, high, rank] of pairs) {
+    if (rank < (leastRanks[low] ?? 0) && rank < (leastRanks[high] ?? 0)) neighbours.skip(1);
+    else neighbours.add(low, high, rank);
+    await neighbours.shrink(breath);
+  }
+  expect(neighbours.added).toBe(pairs.length);
+  const { starts, highs, equal } = await neighbours.candidates(breath);
   const rows: string[] = [];
   for (let low = 0; low < CLASSES; low += 1)
     for (let at = starts[low] ?? 0; at < (starts[low + 1] ?? 0); at += 1)
       rows.push(`${low} ${highs[at]} ${equal[at]}`);
-  return { rows, limited };
+  return { rows, limited: neighbours.limited };
 }
 
 /** The definition, word for word. */
@@ -66,6 +73,22 @@ describe("the neighbours of a class", () => {
     );
   });
 
+  it("are fewer of each class when those of all together would be too many", async () => {
+    await fc.assert(
+      fc.asyncProperty(pairs, fc.integer({ min: 1, max: 60 }), async (all, maxKept) => {
+        const degrees = Array.from(
+          { length: CLASSES },
+          (_, one) => all.filter(([low, high]) => low === one || high === one).length,
+        );
+        const total = (limit: number): number =>
+          degrees.reduce((sum, degree) => sum + Math.min(degree, limit), 0);
+        const limit = [8, 4, 2, 1].find((one) => one === 1 || total(one) <= maxKept) ?? 1;
+        expect(await kept(all, 8, maxKept)).toEqual(expected(all, limit));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   it("do not depend on the order in which pairs come", async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -74,6 +97,7 @@ describe("the neighbours of a class", () => {
         ),
         async ([all, shuffled]) => {
           expect(await kept(shuffled, 2)).toEqual(await kept(all, 2));
+          expect(await kept(shuffled, 8, 30)).toEqual(await kept(all, 8, 30));
         },
       ),
     );

@@ -90,12 +90,19 @@ describe("groups of documents that no store knows", () => {
     });
   }
 
+  /** Numbers follow the order of the documents. */
+  const withoutNumbers = (groups: readonly ReportableGroup[]) =>
+    groups.map(({ found: _found, members, ...group }) => ({
+      ...group,
+      members: members.map(({ number: _number, ...member }) => member),
+    }));
+
   it("are the same whatever the order of the documents", async () => {
     // One word of 60 replaced: 55 of 61 phrases are shared.
     const fuzzy = fuzzyRatio(wordSorted(texts[0] ?? ""), wordSorted(texts[1] ?? ""));
     const confidence = 0.6 * (55 / 61) + 0.4 * fuzzy;
     const groups = await report([0, 1, 2, 3, 4]);
-    expect(await report([4, 2, 1, 3, 0])).toEqual(groups);
+    expect(withoutNumbers(await report([4, 2, 1, 3, 0]))).toEqual(withoutNumbers(groups));
     expect(
       groups.map(({ confidence, members, pairs }) => [
         confidence,

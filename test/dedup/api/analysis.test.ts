@@ -3,6 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { describe, expect, it } from "vitest";
 import { analysisHandlers } from "../../../src/dedup/api/analysis.ts";
+import { defaultParameters } from "../../../src/dedup/analysis/parameters.ts";
 import { AnalysisService } from "../../../src/gen/steward/dedup/v1/analysis_pb.ts";
 import type { Job } from "../../../src/kernel/jobs/types.ts";
 import { createCall, type Call, type UnaryHandler } from "../../../src/kernel/service.ts";
@@ -24,7 +25,18 @@ describe("the analysis over the API", () => {
       },
       active: () => active,
     };
-    const service = analysisHandlers({ env: bench.env, index: bench.index, job: bench.job, jobs });
+    const service = analysisHandlers({
+      env: bench.env,
+      index: bench.index,
+      job: bench.job,
+      jobs,
+      parameters: () => ({ ...defaultParameters, similarityThreshold: 0.3 }),
+      analysisStale: () => Promise.resolve(true),
+    });
+    const settings = {
+      analysisStale: true,
+      warnings: [expect.stringContaining("without a common phrase")],
+    };
     const ask = async (
       method: typeof startAnalysis | typeof getAnalysisStatus,
       request: object,
@@ -36,6 +48,7 @@ describe("the analysis over the API", () => {
     expect((await ask(getAnalysisStatus, {})).data).toEqual({
       totalDuplicateGroups: 0,
       isAnalyzing: false,
+      ...settings,
     });
     expect(await ask(startAnalysis, { force: true })).toEqual({ data: { jobId: "job-1" } });
     expect(started).toEqual([{ force: true }]);
@@ -47,6 +60,7 @@ describe("the analysis over the API", () => {
       totalDuplicateGroups: 1,
       isAnalyzing: true,
       currentJobId: "job-1",
+      ...settings,
     });
   });
 

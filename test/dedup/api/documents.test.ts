@@ -62,10 +62,26 @@ async function filled(): Promise<
     docNo === 1
       ? [{ groupId: "g", confidenceScore: 0.9, isPrimary: true, status: GroupStatus.PENDING }]
       : [];
-  return { ...bench, service: documentHandlers({ store: bench.store, memberships }) };
+  return {
+    ...bench,
+    service: documentHandlers({
+      store: bench.store,
+      memberships,
+      hasAiResult: (docNo) => docNo === 2,
+      minWords: () => 20,
+      unreadable: () => [],
+    }),
+  };
 }
 
 describe("documents over the API", () => {
+  it("without an AI result are listed alone on request", async () => {
+    const { service } = await filled();
+    const list = await ask(service, DocumentService.method.listDocuments, { noAiResult: true });
+    expect(list.data.map(({ id }) => id)).toEqual(["first"]);
+    expect(list.meta?.total).toBe(1);
+  });
+
   it("are listed with page and total", async () => {
     const { service } = await filled();
     const list = await ask(service, DocumentService.method.listDocuments, {});
@@ -87,7 +103,6 @@ describe("documents over the API", () => {
     const page = await ask(service, DocumentService.method.listDocuments, {
       limit: 1,
       offset: 1,
-      noAiResult: true,
     });
     expect([
       page.data.map(({ id }) => id),

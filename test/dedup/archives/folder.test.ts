@@ -28,6 +28,7 @@ import {
   readAll,
   refsOf,
   skippedOf,
+  readOptions,
 } from "./reading.ts";
 
 const never = new AbortController().signal;
@@ -333,11 +334,13 @@ describe("a folder as an archive", () => {
       /archive notes: .* cannot be read: ENOENT/,
     );
     const vanishing = archiveOf(join(folder, "in"));
-    const reading = vanishing.read({
-      known: () => (rmSync(join(folder, "in"), { recursive: true, force: true }), false),
-      force: false,
-      signal: never,
-    });
+    const reading = vanishing.read(
+      readOptions({
+        known: () => (rmSync(join(folder, "in"), { recursive: true, force: true }), false),
+        force: false,
+        signal: never,
+      }),
+    );
     await expect(gather(reading)).rejects.toThrow(/archive notes: .* cannot be read: ENOENT/);
     mkdirSync(join(folder, "swap"));
     writeFileSync(join(folder, "swap/a.txt"), "a");
@@ -347,7 +350,11 @@ describe("a folder as an archive", () => {
       return false;
     };
     await expect(
-      gather(archiveOf(join(folder, "swap")).read({ known: swap, force: false, signal: never })),
+      gather(
+        archiveOf(join(folder, "swap")).read(
+          readOptions({ known: swap, force: false, signal: never }),
+        ),
+      ),
     ).rejects.toThrow(/was replaced while it was read/);
   });
 
@@ -405,31 +412,35 @@ describe("a folder as an archive", () => {
     );
     const stop = new AbortController();
     const read = async (): Promise<void> => {
-      for await (const batch of archiveOf(folder).read({
-        known: () => false,
-        force: false,
-        signal: stop.signal,
-      }))
+      for await (const batch of archiveOf(folder).read(
+        readOptions({
+          known: () => false,
+          force: false,
+          signal: stop.signal,
+        }),
+      ))
         if (batch.items.length > 0) stop.abort(new Error("enough"));
     };
     await expect(read()).rejects.toThrow("enough");
   });
 
-  it("says how far it is, never going back, in batches of at most 128", async () => {
+  it("says how far it is, never going back, in batches of 32 files", async () => {
     const folder = folderWith(
       Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`${at % 7}/${at}.txt`, "text"])),
     );
     const fractions: number[] = [];
-    for await (const batch of archiveOf(folder).read({
-      known: () => false,
-      force: false,
-      signal: never,
-    })) {
-      expect(batch.items.length).toBeLessThanOrEqual(128);
+    for await (const batch of archiveOf(folder).read(
+      readOptions({
+        known: () => false,
+        force: false,
+        signal: never,
+      }),
+    )) {
+      expect(batch.items.length).toBeLessThanOrEqual(32);
       fractions.push(batch.fraction);
     }
     expect(fractions).toEqual([...fractions].sort((left, right) => left - right));
-    expect(fractions).toHaveLength(3);
+    expect(fractions).toHaveLength(10);
     expect(fractions.at(-1)).toBeCloseTo(0.9);
   });
 });

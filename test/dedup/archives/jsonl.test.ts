@@ -5,6 +5,7 @@ import { constants, gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import type { Archive } from "../../../src/dedup/archives/archive.ts";
 import { createJsonlArchive } from "../../../src/dedup/archives/jsonl.ts";
+import type { LinesInput } from "../../../workers/extract/tasks.ts";
 import { createInlinePool } from "../inline-pool.ts";
 import { complaints, documentsOf, folderWith, readAll, refsOf, skippedOf } from "./reading.ts";
 
@@ -50,6 +51,8 @@ describe("JSON Lines as an archive", () => {
       {
         kind: "document",
         ref: "a",
+        line: 1,
+        location: undefined,
         version: expect.any(String) as string,
         title: "A title",
         text: "text",
@@ -64,6 +67,8 @@ describe("JSON Lines as an archive", () => {
       {
         kind: "document",
         ref: "7",
+        line: 2,
+        location: undefined,
         version: expect.any(String) as string,
         title: "7",
         text: "seven",
@@ -122,7 +127,7 @@ describe("JSON Lines as an archive", () => {
     expect(skippedOf(items).every(({ failure }) => failure)).toBe(true);
   });
 
-  it("parses large lines on the pool, with the same words about what is wrong", async () => {
+  it("parses lines of any length on the pool, with the same words about what is wrong", async () => {
     const pad = "word ".repeat(120_000);
     const pool = createInlinePool();
     const path = join(
@@ -136,16 +141,44 @@ describe("JSON Lines as an archive", () => {
       }),
       "l.jsonl",
     );
-    const items = await readAll(createJsonlArchive({ pool }, { name: "lines", source: { path } }));
-    expect(pool.runs).toEqual({ "json-line": 3 });
-    expect(documentsOf(items).map(({ ref, title, text }) => [ref, title, text.length])).toEqual([
-      ["big", "T", 500_002],
-      ["small", "small", 1],
+    const items = await readAll(createJsonlArchive({ pool }, { name: "lines", source: { path } }), {
+      force: true,
+    });
+    expect(Object.keys(pool.runs)).toEqual(["read-lines"]);
+    expect(
+      documentsOf(items).map(({ ref, title, text, truncated, location }) => [
+        ref,
+        title,
+        text.length,
+        truncated,
+        location === undefined,
+      ]),
+    ).toEqual([
+      ["big", "T", 500_000, true, true],
+      ["small", "small", 1, undefined, false],
     ]);
     expect(complaints(items)).toEqual([
       expect.stringMatching(/^line 2: broken line: is not valid JSON: Unterminated/) as string,
       "line 3: broken line: is not a JSON object but a list",
     ]);
+  });
+
+  it("goes on around a line that ends its thread, and gives the others", async () => {
+    const lines = Array.from({ length: 20 }, (_, at) =>
+      JSON.stringify({ id: `${at}`, content: at === 7 ? "deadly" : "harmless" }),
+    );
+    const path = join(folderWith({ "l.jsonl": lines.join("\n") }), "l.jsonl");
+    const pool = createInlinePool((input) =>
+      Buffer.from((input as LinesInput).bytes).includes("deadly"),
+    );
+    const archive = createJsonlArchive({ pool }, { name: "lines", source: { path } });
+    for (const force of [false, true]) {
+      const items = await readAll(archive, { force });
+      expect(refsOf(items)).toEqual(lines.map((_, at) => `${at}`).filter((id) => id !== "7"));
+      expect(complaints(items)).toEqual([
+        "line 8: unreadable: ended the worker thread that read it",
+      ]);
+    }
   });
 
   it("skips a line over 64 MiB with bounded memory", async () => {
@@ -256,8 +289,7 @@ describe("JSON Lines as an archive", () => {
       { name: "lines", source: { path }, fields: { id: "key", text: "body" } },
     );
     const [document] = documentsOf(await readAll(archive));
-    expect([document?.ref, document?.text.length]).toEqual(["k", 500_002]);
-    expect(pool.runs).toEqual({ "json-line": 1 });
+    expect([document?.ref, document?.text.length]).toEqual(["k", 500_000]);
   });
 
   // More than two blocks of bzip2.

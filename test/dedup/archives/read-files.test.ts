@@ -2,7 +2,6 @@ import { deflateSync } from "node:zlib";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { readFiles } from "../../../src/dedup/archives/read-files.ts";
-import type { ArchiveItem } from "../../../src/dedup/archives/archive.ts";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { createLog } from "../../../src/kernel/base/log.ts";
 import { createPool } from "../../../src/kernel/pool/pool.ts";
@@ -10,17 +9,16 @@ import type { Pool, RunOptions } from "../../../src/kernel/pool/types.ts";
 import { formats } from "../../../workers/extract/formats.ts";
 import { docx, pdf } from "../../support/documents.ts";
 import { createInlinePool } from "../inline-pool.ts";
-import { complaints, documentsOf, folderWith } from "./reading.ts";
-
-const never = new AbortController().signal;
+import { complaints, documentsOf, folderWith, readOptions, withText } from "./reading.ts";
+import type { ReadItem } from "./reading.ts";
 
 async function readAll(
   pool: Pool,
   files: Readonly<Record<string, string | Uint8Array>>,
-): Promise<ArchiveItem[]> {
+): Promise<ReadItem[]> {
   const folder = folderWith(files);
   const read = Object.keys(files).map((ref) => ({ path: join(folder, ref), ref }));
-  return (await readFiles(pool, read, never)).flat();
+  return (await readFiles(pool, read, readOptions())).items.flat().map(withText);
 }
 
 function threads(heapMb?: number): Pool {
@@ -99,7 +97,7 @@ describe("files that are read on the pool", () => {
     const reading = readFiles(
       createInlinePool(() => (stop.abort(new Error("enough")), false)),
       [{ path: join(folder, "a.pdf"), ref: "a.pdf" }],
-      stop.signal,
+      readOptions({ signal: stop.signal }),
     );
     await expect(reading).rejects.toThrow("enough");
   });

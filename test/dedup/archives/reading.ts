@@ -3,13 +3,16 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
+import { digestRequest } from "../../../src/dedup/archives/digests.ts";
 import type {
   Archive,
   ArchiveDocument,
   ArchiveItem,
+  DigestedDocument,
   ReadOptions,
   SkippedItem,
 } from "../../../src/dedup/archives/archive.ts";
+import { storedText } from "../../../workers/text/compress.ts";
 
 /** A new folder with these files, removed at the end of the test. */
 export function folderWith(files: Readonly<Record<string, string | Uint8Array>>): string {
@@ -22,20 +25,35 @@ export function folderWith(files: Readonly<Record<string, string | Uint8Array>>)
   return folder;
 }
 
-/** Everything an archive gives. */
+/** How the tests read an archive when they say nothing else. */
+export function readOptions(options: Partial<ReadOptions> = {}): ReadOptions {
+  return {
+    known: () => false,
+    force: false,
+    digest: digestRequest(),
+    signal: new AbortController().signal,
+    ...options,
+  };
+}
+
+/** Everything an archive gives, with its texts. */
 export async function readAll(
   archive: Archive,
   options: Partial<ReadOptions> = {},
-): Promise<ArchiveItem[]> {
+): Promise<ReadItem[]> {
   const items: ArchiveItem[] = [];
-  for await (const batch of archive.read({
-    known: () => false,
-    force: false,
-    signal: new AbortController().signal,
-    ...options,
-  }))
-    items.push(...batch.items);
-  return items;
+  for await (const batch of archive.read(readOptions(options))) items.push(...batch.items);
+  return items.map(withText);
+}
+
+/** An item whose text can be looked at. */
+export type ReadItem = Exclude<ArchiveItem, DigestedDocument>;
+
+/** The item with the text that its digest holds. */
+export function withText(item: ArchiveItem): ReadItem {
+  if (item.kind !== "digested") return item;
+  const text = Buffer.from(storedText(item.digest.zstd)).toString("utf8");
+  return { kind: "document", ...item.document, text };
 }
 
 export function documentsOf(items: readonly ArchiveItem[]): ArchiveDocument[] {

@@ -174,3 +174,36 @@ describe("the list of documents", () => {
     expect([page.total, page.docNos.length]).toEqual([100_000, 10]);
   });
 });
+
+/** Words of a document after a step; odd ones have text. Undefined removes it. */
+const words = fc.option(fc.integer({ min: 0, max: 999 }), { nil: undefined, freq: 2 });
+const steps = fc.array(fc.tuple(fc.integer({ min: 1, max: 4 }), words));
+
+it("counts over all documents stay those of the documents present, whatever came and went", () => {
+  fc.assert(
+    fc.property(steps, (changes) => {
+      const index = createDocumentIndex(["a"]);
+      const present = new Map<number, DocumentRow>();
+      for (const [docNo, wordCount] of changes) {
+        if (wordCount === undefined) {
+          index.remove(docNo);
+          present.delete(docNo);
+        } else {
+          const contentHash = new Uint8Array(wordCount % 2 === 0 ? 0 : 32);
+          const changed = row(docNo, { wordCount, contentHash });
+          index.put(changed);
+          present.set(docNo, changed);
+        }
+        index.statistics();
+      }
+      const fresh = createDocumentIndex(["a"]);
+      for (const one of present.values()) fresh.put(one);
+      expect(index.statistics()).toEqual(fresh.statistics());
+      const texts = [...present.values()].filter(({ contentHash }) => contentHash.length > 0);
+      expect(index.statistics().withContent).toBe(texts.length);
+      expect(index.statistics().lengths[0]?.count).toBe(
+        texts.filter(({ wordCount }) => wordCount < 100).length,
+      );
+    }),
+  );
+});

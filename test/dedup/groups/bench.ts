@@ -9,6 +9,7 @@ import type { AnalysisParameters } from "../../../src/dedup/analysis/parameters.
 import { defaultParameters } from "../../../src/dedup/analysis/parameters.ts";
 import type { SketchStore } from "../../../src/dedup/analysis/sketch-store.ts";
 import {
+  createEnvJoinStore,
   createEnvVerdictStore,
   createMemorySketchStore,
   sketchTables,
@@ -100,7 +101,6 @@ export async function openBench(
   const sketchEnv = await openEnv(`${directory}/sketch`, { tables: sketchTables });
   const verdicts = createEnvVerdictStore(sketchEnv);
   const pool = createInlinePool();
-  const parameters = { ...defaultParameters, ...options.parameters };
   const membership = createMembership(index);
   const job = createAnalysisJob({
     env,
@@ -108,9 +108,10 @@ export async function openBench(
     index,
     sketches,
     verdicts,
+    joins: createEnvJoinStore(sketchEnv),
     pool,
     clock,
-    parameters: () => parameters,
+    parameters: () => ({ ...defaultParameters, ...options.parameters }),
   });
   return {
     env,
@@ -192,6 +193,7 @@ function createContext(
       await env.write(change);
     },
     resume: () => undefined,
+    keepWhenCancelled: () => undefined,
     note: () => undefined,
     notes: () => ({}),
   };

@@ -5,10 +5,13 @@ import {
   HISTORY_LIMIT,
   historyOf,
   newDecision,
-  rejectedMembers,
+  rejectedPairs,
+  rejectedSets,
   statusOf,
+  withRestoredPair,
 } from "../../../src/dedup/groups/decision.ts";
 import type { Decided, Verdict } from "../../../src/dedup/groups/decision.ts";
+import { createRejections } from "../../../src/dedup/review/rejections.ts";
 import { GroupStatus } from "../../../src/gen/steward/dedup/v1/groups_pb.ts";
 
 const still = { gained: false };
@@ -79,16 +82,46 @@ describe("a verdict", () => {
       [1, Uint8Array.of(1)],
       [2, Uint8Array.of(2)],
     ]);
-    expect(rejectedMembers(decision, (docNo) => hashes.get(docNo))).toEqual([1, 2]);
+    expect(rejectedSets(decision, (docNo) => hashes.get(docNo))).toEqual([[1, 2]]);
     expect(
-      rejectedMembers(decision, (docNo) => (docNo === 1 ? hashes.get(1) : Uint8Array.of(9))),
+      rejectedSets(decision, (docNo) => (docNo === 1 ? hashes.get(1) : Uint8Array.of(9))),
     ).toEqual([]);
-    expect(rejectedMembers(decision, () => undefined)).toEqual([]);
+    expect(rejectedSets(decision, () => undefined)).toEqual([]);
     expect(
-      rejectedMembers(decide(still, decision, verdict(GroupStatus.PENDING, 20)), (docNo) =>
+      rejectedSets(decide(still, decision, verdict(GroupStatus.PENDING, 20)), (docNo) =>
         hashes.get(docNo),
       ),
     ).toEqual([]);
+  });
+
+  it("a restored pair is the only one that is not rejected any more", () => {
+    const members = [1, 2, 3, 4, 5].map((docNo) => ({ docNo, contentHash: Uint8Array.of(docNo) }));
+    const rejected = decide(still, newDecision(5), {
+      ...verdict(GroupStatus.FALSE_POSITIVE, 10),
+      members,
+    });
+    const hashOf = (docNo: number): Uint8Array => Uint8Array.of(docNo);
+    let decision = rejected;
+    const restored = new Set<string>();
+    for (const [a, b] of [
+      [2, 4],
+      [4, 1],
+      [5, 2],
+    ] as const) {
+      decision = withRestoredPair(decision, a, b);
+      restored.add([Math.min(a, b), Math.max(a, b)].join());
+      const isRejected = createRejections(rejectedSets(decision, hashOf));
+      const pairs = [...rejectedPairs(decision, hashOf)].map((pair) => pair.toSorted().join());
+      for (const one of members)
+        for (const other of members) {
+          if (one.docNo >= other.docNo) continue;
+          const name = [one.docNo, other.docNo].join();
+          expect([name, isRejected(one.docNo, other.docNo)]).toEqual([name, !restored.has(name)]);
+          expect([name, pairs.includes(name)]).toEqual([name, !restored.has(name)]);
+        }
+    }
+    const again = decide(still, decision, { ...verdict(GroupStatus.FALSE_POSITIVE, 30), members });
+    expect(rejectedSets(again, hashOf)).toEqual([[1, 2, 3, 4, 5]]);
   });
 
   it("keeps a bounded history, the latest", () => {

@@ -124,7 +124,7 @@ describe("the list of groups", () => {
     ]);
   });
 
-  it("shows a generation as a whole", () => {
+  it("shows the changes of a generation all at once", () => {
     const index = createGroupIndex();
     const spec = {
       id: "a",
@@ -141,8 +141,18 @@ describe("the list of groups", () => {
     expect(ids()).toEqual(["a"]);
     index.forget(1);
     put(index, 1, { ...spec, id: "d" });
+    put(index, 1, { ...spec, id: "e" });
+    index.remove(1, "e");
+    expect(ids()).toEqual(["a"]);
     index.show(1);
-    expect(ids()).toEqual(["d"]);
+    expect(ids()).toEqual(["a", "d"]);
+    put(index, 2, { ...spec, confidence: 0.9 });
+    index.remove(2, "d");
+    index.show(2);
+    expect(
+      index.select({ statuses: allStatuses, minConfidence: 0.9 }, byConfidence, everything),
+    ).toEqual({ ids: ["a"], total: 1, totalMemberCount: 2 });
+    expect(index.size).toBe(1);
   });
 
   it("answers for 100,000 groups, also after each change", () => {

@@ -9,6 +9,7 @@ import {
 } from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { PrimaryCandidate } from "../../../src/dedup/groups/primary.ts";
+import { edited, openBench, prose } from "./bench.ts";
 import { suggestPrimary } from "../../../src/dedup/groups/primary.ts";
 
 function candidate(archiveRef: string, fields: Partial<PrimaryCandidate> = {}): PrimaryCandidate {
@@ -134,4 +135,22 @@ describe("the suggested primary", () => {
       ),
     );
   });
+});
+
+it("is the cleanest text of a group, however many texts the group has", async () => {
+  const bench = await openBench();
+  const noisy = edited(edited(prose(1), 10, "¤¤¤¤¤¤¤¤¤¤¤"), 40, "¤¤¤¤¤¤¤¤¤¤¤");
+  for (let docNo = 1; docNo <= 11; docNo += 1)
+    await bench.put(docNo, edited(noisy, 15 + 2 * docNo, `edit${docNo}`));
+  // The fewest words, yet enough to be complete.
+  await bench.put(12, prose(1).split(" ").slice(0, 59).join(" "));
+  await bench.analyse();
+  const groups = bench.groups().filter(({ row }) => row.members.includes(12));
+  expect(groups.length).toBeGreaterThan(0);
+  expect(Math.max(...groups.map(({ row }) => row.members.length))).toBeGreaterThan(9);
+  for (const { row } of groups) {
+    expect(row.suggestedPrimary).toBe(12);
+    expect(row.reasons.at(-1)).toMatch(/cleanest text, 100 % ordinary characters/);
+  }
+  await bench.close();
 });

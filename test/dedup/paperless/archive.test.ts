@@ -1,20 +1,21 @@
 import { describe, expect, it } from "vitest";
-import type { Archive, ArchiveDocument, ArchiveItem } from "../../../src/dedup/archives/archive.ts";
+import type { Archive, ArchiveDocument } from "../../../src/dedup/archives/archive.ts";
 import type { Paperless } from "../../../src/demo/paperless/paperless.ts";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
 import { Secret } from "../../../src/kernel/base/secret.ts";
 import { readAll } from "../archives/reading.ts";
+import type { ReadItem } from "../archives/reading.ts";
 import { archiveOf, fillWith, simulate, tokenOf } from "./support.ts";
 
 const never = new AbortController().signal;
 
-function documentsOf(items: readonly ArchiveItem[]): Map<string, ArchiveDocument> {
+function documentsOf(items: readonly ReadItem[]): Map<string, ArchiveDocument> {
   return new Map(items.flatMap((item) => (item.kind === "document" ? [[item.ref, item]] : [])));
 }
 
 /** The next reading, which knows what the last one brought. */
-async function readAgain(archive: Archive, before: readonly ArchiveItem[]): Promise<ArchiveItem[]> {
+async function readAgain(archive: Archive, before: readonly ReadItem[]): Promise<ReadItem[]> {
   const known = documentsOf(before);
   return await readAll(archive, {
     known: (ref, version) => known.get(ref)?.version === version,
@@ -60,6 +61,7 @@ describe.each(["3.0.5", "2.20.15"] as const)("reading Paperless-ngx %s", (releas
       createdDate: sim.estate.documents.get(4)?.created,
       addedDate: expect.stringMatching(/\+0[12]:00$/) as string,
       modifiedDate: expect.stringMatching(/\+0[12]:00$/) as string,
+      pageCount: 1,
       notes: [],
     });
   });

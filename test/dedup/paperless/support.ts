@@ -14,7 +14,7 @@ import { silent } from "../../demo/control-plane/support.ts";
 const SPEED = 100;
 
 /** Delays and time limits pass in a hundredth of their time. */
-const fastClock: Clock = {
+export const fastClock: Clock = {
   now: () => systemClock.now(),
   monotonic: () => systemClock.monotonic() * SPEED,
   timer: (dueMs, run) => systemClock.timer(dueMs / SPEED, run),

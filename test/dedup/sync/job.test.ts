@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Archive, ArchiveItem } from "../../../src/dedup/archives/archive.ts";
+import type { Archive, ArchiveDocument, ArchiveItem } from "../../../src/dedup/archives/archive.ts";
 import { createFolderArchive } from "../../../src/dedup/archives/folder.ts";
 import { createJsonlArchive } from "../../../src/dedup/archives/jsonl.ts";
 import { metaDocNos, metaNumber } from "../../../src/dedup/meta.ts";
@@ -63,7 +63,7 @@ function scripted(
   };
 }
 
-function documentOf(ref: string, text: string, version = text): ArchiveItem {
+function documentOf(ref: string, text: string, version = text): ArchiveDocument {
   return { kind: "document", ref, version, title: ref, text, tags: [], notes: [] };
 }
 
@@ -176,7 +176,7 @@ describe("a sync", () => {
   it("updates metadata without another analysis", async () => {
     let title = "one";
     const side = await openSide([
-      scripted("s", () => [{ ...documentOf("a", "text", title), title } as ArchiveItem]),
+      scripted("s", () => [{ ...documentOf("a", "text", title), title }]),
     ]);
     await side.sync();
     await markAnalysed(side);
@@ -217,13 +217,13 @@ describe("a sync", () => {
   });
 
   it("keeps what may hide behind something unreadable", async () => {
-    const there = [
+    const there: readonly ArchiveItem[] = [
       documentOf("f/a", "a"),
       documentOf("f/g/b", "b"),
       documentOf("c", "c"),
       documentOf("d", "d"),
     ];
-    let items = there;
+    let items: readonly ArchiveItem[] = there;
     const side = await openSide([scripted("s", () => items)]);
     await side.sync();
     const skipped = {

@@ -86,6 +86,7 @@ export async function openSide(archives: Archive[]): Promise<Side> {
         await write;
       },
       resume: () => side.cursor,
+      keepWhenCancelled: () => undefined,
       note: (kind, item) => void side.notes.push(`${kind}: ${item}`),
       notes: () => ({}),
     };

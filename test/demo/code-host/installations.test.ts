@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createEstate } from "../../../src/demo/code-host/estate.ts";
-import { pageOf } from "../../../src/demo/code-host/paging.ts";
+import { createEstate } from "../../../src/demo/code-host/estate/estate.ts";
+import { pageOf } from "../../../src/demo/code-host/operations/paging.ts";
 import type { InstallationSpec } from "../../../src/demo/code-host/types.ts";
 import { ask, keys, startHost, twoApps } from "./support.ts";
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { checksum } from "../../../src/demo/code-host/token-form.ts";
+import { checksum } from "../../../src/demo/code-host/estate/token-form.ts";
 import { HOME, startHost } from "./support.ts";
 
 const NO_REPOSITORY =

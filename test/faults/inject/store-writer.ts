@@ -5,7 +5,7 @@
  */
 import { setTimeout } from "node:timers/promises";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
-import { logConsole } from "../../../src/kernel/base/console-log.ts";
+import { logConsole } from "../../../src/kernel/base/log/console-log.ts";
 import { createLog } from "../../../src/kernel/base/log.ts";
 import { toStewardError } from "../../../src/kernel/base/errors.ts";
 import { createStateFactory } from "../../../src/kernel/state/state-factory.ts";

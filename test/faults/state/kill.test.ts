@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -7,6 +6,7 @@ import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { createStateFactory } from "../../../src/kernel/state/state-factory.ts";
 import { numberedTable, payloadOf } from "../../kernel/state/fixtures/numbered.ts";
 import { quietLog, temporaryFolder } from "../../kernel/state/fixtures/tables.ts";
+import { spawn } from "../../support/spawn.ts";
 
 const KILLS = process.env["STEWARD_TEST_LONG"] === undefined ? 20 : 200;
 const writer = fileURLToPath(new URL("../../kernel/state/fixtures/writer.ts", import.meta.url));

@@ -2,7 +2,6 @@
  * A store whose disk fails for a while: acknowledged writes stay, refused ones have no effect, and
  * it goes on by itself when the fault ends.
  */
-import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, describe, expect, it, vi } from "vitest";
@@ -16,6 +15,7 @@ import {
   type Operation,
 } from "../inject/injector.ts";
 import type { StoreWriterReport } from "../inject/store-writer.ts";
+import { spawn } from "../../support/spawn.ts";
 
 if (noInjector !== undefined)
   process.stderr.write(`the tests of passing faults of a store are skipped: ${noInjector}\n`);

@@ -2,7 +2,6 @@
  * Killed while the root key is exchanged: the old or the new one opens the store, exactly one of
  * them, and every row is there.
  */
-import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -11,6 +10,7 @@ import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { createStateFactory } from "../../../src/kernel/state/state-factory.ts";
 import { sealedTable } from "../../kernel/state/fixtures/sealed.ts";
 import { quietLog, temporaryFolder } from "../../kernel/state/fixtures/tables.ts";
+import { spawn } from "../../support/spawn.ts";
 
 const KILLS = process.env["STEWARD_TEST_LONG"] === undefined ? 8 : 100;
 const rewrapper = fileURLToPath(

@@ -9,7 +9,7 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { defineKey, defineSchema } from "../../../src/kernel/config/key.ts";
 import { loadConfig } from "../../../src/kernel/config/load.ts";
-import { integer } from "../../../src/kernel/config/types.ts";
+import { integer } from "../../../src/kernel/config/values/types.ts";
 import { createSettings } from "../../../src/kernel/settings/settings.ts";
 import { settingsTable } from "../../../src/kernel/settings/table.ts";
 import type { AnyTable, Env } from "../../../src/kernel/state/types.ts";

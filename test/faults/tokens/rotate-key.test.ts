@@ -2,7 +2,7 @@
  * Killed at each step while the store's key is replaced: the store opens by the key file, nothing
  * is lost, and another run ends it.
  */
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,6 +22,7 @@ import {
 import { configure, startCodeHost, startVault } from "../../contract/vault.ts";
 import { quietLog } from "../../kernel/state/fixtures/tables.ts";
 import { LAUNCHER } from "../../support/launcher.ts";
+import { spawn } from "../../support/spawn.ts";
 
 const KILLS = process.env["STEWARD_TEST_LONG"] === undefined ? 4 : 40;
 const LEASES = 60;

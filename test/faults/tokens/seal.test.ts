@@ -2,7 +2,7 @@
  * Sealing and the key of the store: nothing answers while sealed, nothing is lost by it, and a key
  * that is missing, wrong or badly kept is told with its remedy (RESOLUTIONS T21, T22).
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { randomBytes, randomInt } from "node:crypto";
 import {
   chmodSync,
@@ -36,6 +36,7 @@ import {
   vaultRequest,
 } from "../../contract/vault.ts";
 import { LAUNCHER } from "../../support/launcher.ts";
+import { spawn } from "../../support/spawn.ts";
 
 const KILLS = process.env["STEWARD_TEST_LONG"] === undefined ? 5 : 50;
 const ROOT_LINE = /root token[^:]*: (\S+)/;

@@ -9,9 +9,9 @@ import { StewardError } from "../../../src/kernel/base/errors.ts";
 import { Secret } from "../../../src/kernel/base/secret.ts";
 import { basic, bearer, refreshing } from "../../../src/kernel/client/authorizers.ts";
 import { failureOf } from "../../../src/kernel/client/failure.ts";
-import { createTokenBucket } from "../../../src/kernel/client/token-bucket.ts";
+import { createTokenBucket } from "../../../src/kernel/client/call/token-bucket.ts";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
-import { pathOf } from "../../../src/kernel/client/url.ts";
+import { pathOf } from "../../../src/kernel/client/http/url.ts";
 import {
   createRawUpstream,
   createTestClient,

@@ -2,12 +2,13 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
-import { createBreaker } from "../../../src/kernel/client/breaker.ts";
-import { createLedger } from "../../../src/kernel/client/ledger.ts";
-import { createRetryBudget, retryAfterMs, retryDelayMs } from "../../../src/kernel/client/retry.ts";
-import { createSkew } from "../../../src/kernel/client/skew.ts";
-import { createTokenBucket } from "../../../src/kernel/client/token-bucket.ts";
-import { addressOf, pathOf, sameOrigin } from "../../../src/kernel/client/url.ts";
+import { createBreaker } from "../../../src/kernel/client/call/breaker.ts";
+import { createLedger } from "../../../src/kernel/client/call/ledger.ts";
+import { createRetryBudget, retryDelayMs } from "../../../src/kernel/client/call/retry.ts";
+import { retryAfterMs } from "../../../src/kernel/client/http/retry-after.ts";
+import { createSkew } from "../../../src/kernel/client/http/skew.ts";
+import { createTokenBucket } from "../../../src/kernel/client/call/token-bucket.ts";
+import { addressOf, pathOf, sameOrigin } from "../../../src/kernel/client/http/url.ts";
 import { createManualClock } from "../supervisor/manual-clock.ts";
 import { forever } from "./upstream.ts";
 
@@ -163,6 +164,7 @@ describe("a ledger", () => {
       ledger.record(
         {
           operation: `op${call}`,
+          method: "GET",
           status: 200,
           class: undefined,
           durationMs: call,
@@ -175,6 +177,7 @@ describe("a ledger", () => {
       ledger.record(
         {
           operation: "op1",
+          method: "GET",
           status: 0,
           class: "rate_limited",
           durationMs: call,

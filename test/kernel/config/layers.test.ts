@@ -3,8 +3,8 @@ import type { Secret } from "../../../src/kernel/base/secret.ts";
 import { formatFinding } from "../../../src/kernel/config/findings.ts";
 import { defineKey, defineSchema, type Key } from "../../../src/kernel/config/key.ts";
 import { loadConfig, type LoadResult } from "../../../src/kernel/config/load.ts";
-import { mapOfSecrets } from "../../../src/kernel/config/maps.ts";
-import { listOfObjects } from "../../../src/kernel/config/objects.ts";
+import { mapOfSecrets } from "../../../src/kernel/config/values/maps.ts";
+import { listOfObjects } from "../../../src/kernel/config/values/objects.ts";
 import {
   duration,
   integer,
@@ -13,7 +13,7 @@ import {
   path,
   secret,
   string,
-} from "../../../src/kernel/config/types.ts";
+} from "../../../src/kernel/config/values/types.ts";
 
 const help = "A key.";
 

@@ -12,7 +12,7 @@ import {
   oneOf,
   secret,
   string,
-} from "../../../src/kernel/config/types.ts";
+} from "../../../src/kernel/config/values/types.ts";
 
 const help = "A key.";
 const wait: Key<number> = defineKey({ path: "poll.wait", type: duration, default: 30_000, help });

@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -12,6 +11,7 @@ import type { Env } from "../../../src/kernel/state/types.ts";
 import { numbers, quietLog, temporaryFolder } from "../state/fixtures/tables.ts";
 import { counting, numbered } from "./fixtures/counting.ts";
 import { aborted, ended, jobType, openJobs } from "./fixtures/types.ts";
+import { spawn } from "../../support/spawn.ts";
 
 const worker = fileURLToPath(new URL("./fixtures/worker.ts", import.meta.url));
 

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { createLog, type Log } from "../../../src/kernel/base/log.ts";
 import { defineKey, defineSchema, type Key } from "../../../src/kernel/config/key.ts";
 import { loadConfig } from "../../../src/kernel/config/load.ts";
-import { mapOfSecrets } from "../../../src/kernel/config/maps.ts";
+import { mapOfSecrets } from "../../../src/kernel/config/values/maps.ts";
 import {
   boolean,
   duration,
@@ -10,7 +10,7 @@ import {
   listOf,
   oneOf,
   string,
-} from "../../../src/kernel/config/types.ts";
+} from "../../../src/kernel/config/values/types.ts";
 import { createSettings } from "../../../src/kernel/settings/settings.ts";
 import { settingsTable } from "../../../src/kernel/settings/table.ts";
 import type { Settings, SettingsCheck } from "../../../src/kernel/settings/types.ts";

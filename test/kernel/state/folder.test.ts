@@ -1,5 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import {
   copyFileSync,
   existsSync,
@@ -10,6 +8,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
@@ -23,7 +22,7 @@ import type {
   FolderCheckOptions,
   StoreCheck,
 } from "../../../src/kernel/state/backups/folder-check.ts";
-import { censusKey, putMetadata } from "../../../src/kernel/state/rows/store-metadata.ts";
+import { rowCountKey, putMetadata } from "../../../src/kernel/state/rows/store-metadata.ts";
 import { openLmdbFile } from "../../../src/kernel/state/file/lmdb-file.ts";
 import { createStateFactory } from "../../../src/kernel/state/state-factory.ts";
 import { numberedTable } from "./fixtures/numbered.ts";
@@ -35,7 +34,10 @@ import {
   quietLog,
   temporaryFolder,
 } from "./fixtures/tables.ts";
+import { spawn } from "../../support/spawn.ts";
 
+/** An unguarded backup lost a row about once in a hundred. */
+const ROUNDS = process.env["STEWARD_TEST_LONG"] === "1" ? 200 : 10;
 const never = new AbortController().signal;
 const spec = { name: "test", tables: allTables, schema: 1, derived: false, maxBytes: 2 ** 30 };
 
@@ -61,6 +63,26 @@ function check(
   rest: Partial<FolderCheckOptions> = {},
 ): Promise<readonly StoreCheck[]> {
   return checkFolder({ directory, known: [spec], signal: never, checked: () => {}, ...rest });
+}
+
+/** The number of rows of a writer's store, none of which is missing. */
+async function numbersIn(directory: string, name: string): Promise<number> {
+  const state = createStateFactory({ directory, clock: systemClock, log: quietLog });
+  const env = await state.open({
+    name,
+    tables: [numberedTable],
+    schema: 1,
+    derived: false,
+    maxBytes: 2 ** 30,
+  });
+  try {
+    expect(env.status()).toMatchObject({ healthy: true });
+    const keys = env.read((snapshot) => Array.from(snapshot.range(numberedTable), ([key]) => key));
+    expect(keys).toEqual(keys.map((_, at) => at));
+    return keys.length;
+  } finally {
+    await env.close();
+  }
 }
 
 async function someStore(): Promise<string> {
@@ -107,38 +129,40 @@ describe("a backup of a folder", () => {
     ]);
   });
 
-  it("holds all stores as they stood together while another process writes them, and can be opened", async () => {
-    const directory = temporaryFolder();
-    const writer = spawn(
-      process.execPath,
-      [fileURLToPath(new URL("./fixtures/twin-writer.ts", import.meta.url)), directory],
-      { stdio: ["ignore", "pipe", "inherit"] },
-    );
-    onTestFinished(() => void writer.kill("SIGKILL"));
-    await once(writer.stdout, "data");
-    for (let round = 0; round < 5; round += 1) {
-      const target = join(temporaryFolder(), "made");
-      const manifest = await backup(directory, target);
-      expect(manifest).toMatchObject({
-        steward: "0.1.0",
-        leftOut: ["third"],
-        stores: [{ name: "first" }, { name: "second" }],
-      });
-      const [first, second] = manifest.stores.map(({ rows }) => rows["numbered"] ?? 0);
-      expect([0, 1]).toContain((first ?? 0) - (second ?? 0));
-      const state = createStateFactory({ directory: target, clock: systemClock, log: quietLog });
-      const env = await state.open({
-        name: "first",
-        tables: [numberedTable],
-        schema: 1,
-        derived: false,
-        maxBytes: 2 ** 30,
-      });
-      expect(env.status()).toMatchObject({ rows: { numbered: first }, healthy: true });
-      await env.close();
-    }
-    expect(writer.exitCode).toBeNull();
-  });
+  it(
+    "of a process that writes in two threads holds all stores as they stood together, and costs no acknowledged row",
+    { timeout: 1_200_000 },
+    async () => {
+      const directory = temporaryFolder();
+      const writer = spawn(
+        process.execPath,
+        [fileURLToPath(new URL("./fixtures/twin-writer.ts", import.meta.url)), directory],
+        { stdio: ["pipe", "pipe", "inherit"] },
+      );
+      onTestFinished(() => void writer.kill("SIGKILL"));
+      const lines = createInterface({ input: writer.stdout })[Symbol.asyncIterator]();
+      const line = async (): Promise<string> => (await lines.next()).value ?? "ended";
+      expect(await line()).toBe("going");
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const target = join(temporaryFolder(), "made");
+        writer.stdin.write(`${target}\n`);
+        const manifest = JSON.parse(await line()) as BackupManifest;
+        expect(manifest).toMatchObject({
+          steward: "0.1.0",
+          leftOut: ["third"],
+          stores: [{ name: "first" }, { name: "second" }],
+        });
+        const [first, second] = manifest.stores.map(({ rows }) => rows["numbered"] ?? 0);
+        expect([0, 1]).toContain((first ?? 0) - (second ?? 0));
+        expect(await numbersIn(target, "first")).toBe(first);
+      }
+      writer.stdin.end();
+      const acknowledged = Number(await line());
+      expect(acknowledged).toBeGreaterThan(300);
+      for (const name of ["first", "second"])
+        expect(await numbersIn(directory, name), name).toBe(acknowledged);
+    },
+  );
 
   it("is refused into a folder that holds anything and of a folder without stores", async () => {
     const directory = await someStore();
@@ -272,7 +296,7 @@ describe("a check of a folder", () => {
       ring: undefined,
       maxBytes: 2 ** 30,
     });
-    await file.transact(() => putMetadata(file, censusKey(people), 299));
+    await file.transact(() => putMetadata(file, rowCountKey(people), 299));
     await file.close();
     const found = await check(directory);
     expect(found.map(({ name, problems }) => [name, problems])).toEqual([

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +11,7 @@ import {
   type NotifierDeps,
 } from "../../../src/kernel/supervisor/notify.ts";
 import { createManualClock } from "./manual-clock.ts";
+import { spawn } from "../../support/spawn.ts";
 
 const clock = createManualClock();
 const has = (program: string): boolean =>

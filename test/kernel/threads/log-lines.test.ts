@@ -8,11 +8,11 @@ import { Secret } from "../../../src/kernel/base/secret.ts";
 import { createCall, type UnaryHandler } from "../../../src/kernel/service.ts";
 import {
   createRelayedLog,
-  createSentLog,
+  createThreadLog,
   MAX_CHARACTERS,
   type LogMessage,
 } from "../../../src/kernel/threads/log-lines.ts";
-import { createServiceHost } from "../../../src/kernel/threads/service-host.ts";
+import { createServiceHost } from "../../../src/kernel/threads/host/service-host.ts";
 import type { Placement, ThreadHost } from "../../../src/kernel/threads/hosted-service.ts";
 import { sendSecret } from "../../../src/kernel/threads/secrets.ts";
 import { DedupSampleService } from "../../gen/steward/test/v1/dedup_sample_pb.ts";
@@ -160,7 +160,7 @@ describe("the lines of a thread", () => {
     const { log, written } = openLog();
     for (let thread = 0; thread < 2; thread++) {
       const { boot, receive } = createRelayedLog(log, "sample");
-      const sent = createSentLog(boot, receive, () => Date.now());
+      const sent = createThreadLog(boot, receive, () => Date.now());
       sent.log.child("sample").warn("is down");
     }
     expect(written.length).toBe(1);
@@ -170,7 +170,7 @@ describe("the lines of a thread", () => {
     const { log, written } = openLog("json");
     log.relate(() => ({ trace_id: "t" }));
     const { boot, receive } = createRelayedLog(log, "sample");
-    createSentLog(boot, receive, () => 1_000).log.info("late");
+    createThreadLog(boot, receive, () => 1_000).log.info("late");
     expect(written.map((line) => JSON.parse(line))).toEqual([
       { level: "info", time: "1970-01-01T00:00:01.000Z", msg: "late" },
     ]);
@@ -180,7 +180,7 @@ describe("the lines of a thread", () => {
     const { log, written } = openLog();
     const heard = createRelayedLog(log, "sample");
     const waiting: LogMessage[] = [];
-    const sent = createSentLog(
+    const sent = createThreadLog(
       heard.boot,
       (message) => void waiting.push(message),
       () => 0,
@@ -191,9 +191,9 @@ describe("the lines of a thread", () => {
     expect(Math.abs(passed * words.length - MAX_CHARACTERS)).toBeLessThan(words.length);
     for (const message of waiting.splice(0)) heard.receive(message);
     sent.log.info("there is room again");
-    sent.tell();
+    sent.reportDropped();
     for (const message of waiting.splice(0)) heard.receive(message);
-    expect(Atomics.load(heard.boot.underWay, 0)).toBe(0);
+    expect(Atomics.load(heard.boot.inTransit, 0)).toBe(0);
     expect(written.slice(0, passed).map((line) => line.split(" ")[3])).toEqual(
       Array.from({ length: passed }, (_, count) => String(count)),
     );
@@ -207,14 +207,14 @@ describe("the lines of a thread", () => {
     const { log, written } = openLog();
     const heard = createRelayedLog(log, "sample");
     const waiting: LogMessage[] = [];
-    const sent = createSentLog(
+    const sent = createThreadLog(
       heard.boot,
       (message) => void waiting.push(message),
       () => 0,
     );
     sent.log.info("x".repeat(MAX_CHARACTERS));
     sent.log.info("lost");
-    sent.tell();
+    sent.reportDropped();
     for (const message of waiting) heard.receive(message);
     expect(written.at(-1)).toContain("1 log lines were dropped");
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Shown } from "../../../src/kernel/config/types.ts";
+import type { Shown } from "../../../src/kernel/config/values/types.ts";
 import { load, sound } from "./load.ts";
 
 const store = {

@@ -68,11 +68,15 @@ describe("The key of a connection", () => {
 describe("What was seen of connections", () => {
   it("says repetition and conflict, the first counters staying, and by which ways a conflict came", () => {
     const dedup = new FlowDedup();
-    expect(dedup.sight("a", counters, "poll", undefined)).toBe("new");
-    expect(dedup.sight("a", counters, "stream", undefined)).toBe("repeated");
-    expect(dedup.sight("a", { ...counters, rxBytes: 9 }, "poll", undefined)).toBe("poll_boundary");
-    expect(dedup.sight("a", { ...counters, rxBytes: 9 }, "stream", undefined)).toBe("cross_source");
-    expect(dedup.sight("a", counters, "poll", undefined)).toBe("repeated");
+    expect(dedup.classify("a", counters, "poll", undefined)).toBe("new");
+    expect(dedup.classify("a", counters, "stream", undefined)).toBe("repeated");
+    expect(dedup.classify("a", { ...counters, rxBytes: 9 }, "poll", undefined)).toBe(
+      "poll_boundary",
+    );
+    expect(dedup.classify("a", { ...counters, rxBytes: 9 }, "stream", undefined)).toBe(
+      "cross_source",
+    );
+    expect(dedup.classify("a", counters, "poll", undefined)).toBe("repeated");
     expect(dedup.status()).toEqual({
       name: "flow",
       size: 1,
@@ -85,10 +89,10 @@ describe("What was seen of connections", () => {
   it("forgets the oldest first", () => {
     const dedup = new FlowDedup();
     for (let at = 0; at <= FLOW_SET_CAPACITY; at++)
-      dedup.sight(`k${at}`, counters, "poll", undefined);
+      dedup.classify(`k${at}`, counters, "poll", undefined);
     expect(dedup.status()).toMatchObject({ size: FLOW_SET_CAPACITY, evictions: 1 });
-    expect(dedup.sight("k1", counters, "poll", undefined)).toBe("repeated");
-    expect(dedup.sight("k0", counters, "poll", undefined)).toBe("new");
+    expect(dedup.classify("k1", counters, "poll", undefined)).toBe("repeated");
+    expect(dedup.classify("k0", counters, "poll", undefined)).toBe("new");
   });
 
   it("asks the stored digests for what memory does not know, and gives those to be stored", () => {
@@ -99,12 +103,12 @@ describe("What was seen of connections", () => {
       size: 0,
     };
     const replay = { seen, digests: [] as string[] };
-    expect(new FlowDedup().sight("a", counters, "poll", replay)).toBe("new");
+    expect(new FlowDedup().classify("a", counters, "poll", replay)).toBe("new");
     expect(replay.digests).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
     stored.add(replay.digests[0] ?? "");
     const afterRestart = new FlowDedup();
-    expect(afterRestart.sight("a", counters, "poll", { seen, digests: [] })).toBe("repeated");
+    expect(afterRestart.classify("a", counters, "poll", { seen, digests: [] })).toBe("repeated");
     expect(afterRestart.status()).toMatchObject({ hits: 1, size: 0 });
-    expect(afterRestart.sight("a", counters, "stream", undefined)).toBe("new");
+    expect(afterRestart.classify("a", counters, "stream", undefined)).toBe("new");
   });
 });

@@ -96,8 +96,7 @@ const structural: readonly Fault[] = [
 
 async function meet(fault: Fault, kind: "tailscale" | "headscale", name: string): Promise<void> {
   await using upstream = await createUpstream((_, response) => fault.answer(response));
-  // Long enough for a request to arrive on a busy machine before its time is up.
-  const timing = { ...http, timeoutMs: fault.class === "timeout" ? 500 : 5_000 };
+  const timing = { ...http, timeoutMs: fault.class === "timeout" ? 500 : 60_000 };
   await using asked = ask(
     kind === "tailscale"
       ? tailscaleOptions(upstream.url, { http: timing })
@@ -114,7 +113,10 @@ async function meet(fault: Fault, kind: "tailscale" | "headscale", name: string)
     class: fault.class,
     ...(fault.status === undefined ? {} : { status: fault.status }),
   });
-  expect(upstream.requests, `${kind} ${name}`).toHaveLength(fault.attempts);
+  // On a busy machine an attempt may be over before its request arrives.
+  if (fault.class === "timeout")
+    expect(upstream.requests.length, `${kind} ${name}`).toBeLessThanOrEqual(fault.attempts);
+  else expect(upstream.requests, `${kind} ${name}`).toHaveLength(fault.attempts);
   expect(asked.calls).toMatchObject([{ class: fault.class, attempts: fault.attempts }]);
   expect(JSON.stringify([asked.lines, String(error), asked.provider.status()])).not.toContain(
     CANARY,

@@ -12,7 +12,7 @@ import type {
   HttpOptions,
   TailscaleOptions,
 } from "../../../src/monitor/options.ts";
-import { createProvider } from "../../../src/monitor/providers/create.ts";
+import { createProvider } from "../../../src/monitor/network/open-provider.ts";
 import type { Provider } from "../../../src/monitor/providers/provider.ts";
 
 export const CANARY = "tskey-canary-0123456789";

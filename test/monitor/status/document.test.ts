@@ -16,7 +16,7 @@ import type {
   TailscaleOptions,
 } from "../../../src/monitor/options.ts";
 import type { Key, SettingName } from "../../../src/monitor/providers/model.ts";
-import { DocumentWriter } from "../../../src/monitor/status/document-writer.ts";
+import { DocumentWriter } from "../../../src/monitor/status/document/document-writer.ts";
 import {
   cardinality,
   configSummary,

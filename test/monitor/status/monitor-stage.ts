@@ -34,7 +34,7 @@ import {
   type MetricFacts,
   type ProcessStatusMessage,
   type ProcessStatusRequest,
-} from "../../../src/monitor/status/process-status.ts";
+} from "../../../src/monitor/status/process/process-status.ts";
 import { createManualClock, type ManualClock } from "../../kernel/supervisor/manual-clock.ts";
 
 const categories = [

@@ -5,9 +5,9 @@ import type { CardinalityInfo } from "../../../src/kernel/telemetry/types.ts";
 import {
   createCardinalitySampler,
   type SampledDeps,
-} from "../../../src/monitor/status/cardinality-sampler.ts";
-import { createFleetSampler } from "../../../src/monitor/status/fleet.ts";
-import type { MetricFacts } from "../../../src/monitor/status/process-status.ts";
+} from "../../../src/monitor/status/samplers/cardinality-sampler.ts";
+import { createFleetSampler } from "../../../src/monitor/status/samplers/fleet.ts";
+import type { MetricFacts } from "../../../src/monitor/status/process/process-status.ts";
 import { createManualClock } from "../../kernel/supervisor/manual-clock.ts";
 
 const log = createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 });

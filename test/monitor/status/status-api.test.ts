@@ -5,7 +5,7 @@ import { StatusSchema, type Status } from "../../../src/gen/steward/monitor/v1/s
 import { StatusService } from "../../../src/gen/steward/monitor/v1/status_service_pb.ts";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { createCall, type BoundService, type WrittenJson } from "../../../src/kernel/service.ts";
-import { createAnswers, jsonOf } from "../../../src/kernel/threads/answers.ts";
+import { createAnswers, jsonOf } from "../../../src/kernel/threads/calls/answers.ts";
 import { createStatusApi } from "../../../src/monitor/status/status-api.ts";
 import { createManualClock } from "../../kernel/supervisor/manual-clock.ts";
 

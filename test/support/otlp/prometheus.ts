@@ -1,11 +1,11 @@
 /** A real Prometheus that scrapes a port of this machine, for as long as a test needs it. */
-import { spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { spawn } from "../spawn.ts";
 
 const ASK_AGAIN_MS = 50;
 

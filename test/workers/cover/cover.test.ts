@@ -150,6 +150,78 @@ describe("the cover of a candidate graph", () => {
     );
   });
 
+  it("is the same when stars are applied in steps, with others between them", () => {
+    // Large enough for several steps: two cliques with a path between them.
+    const pairs: Pair[] = [];
+    const SIZE = 300;
+    for (let a = 0; a < SIZE; a += 1)
+      for (let b = a + 1; b < SIZE; b += 1) {
+        pairs.push({ a, b, weight: 1, passes: true });
+        pairs.push({ a: SIZE + a, b: SIZE + b, weight: 1, passes: b - a < 3 });
+      }
+    const path = [0, 2 * SIZE, 2 * SIZE + 1, 2 * SIZE + 2, SIZE];
+    for (const [i, b] of path.slice(1).entries())
+      pairs.push({ a: path[i] ?? 0, b, weight: 1, passes: true });
+    const graph = graphOf(pairs, 2 * SIZE + 3);
+    const cover = createCover(graph);
+    const groups: Group[] = [];
+    const steps: Generator<void, void>[] = [];
+    let underWay = 0;
+    while (cover.open > 0 || steps.length > 0) {
+      for (const star of cover.select(1)) {
+        const passed = Uint8Array.from(star.pairs, (pair) => Number(pairs[pair]?.passes));
+        const members = [...star.neighbours].filter((_, i) => passed[i] === 1);
+        if (members.length > 0) groups.push({ centre: star.centre, members });
+        steps.push(cover.applySteps(star, passed));
+      }
+      const first = steps.shift();
+      if (first && !first.next().done) steps.push(first);
+      underWay = Math.max(underWay, steps.length);
+    }
+    const oneByOne: Group[] = [];
+    const plain = createCover(graph);
+    while (plain.open > 0) {
+      const [star] = plain.select(1);
+      if (!star) break;
+      const passed = Uint8Array.from(star.pairs, (pair) => Number(pairs[pair]?.passes));
+      const members = [...star.neighbours].filter((_, i) => passed[i] === 1);
+      if (members.length > 0) oneByOne.push({ centre: star.centre, members });
+      plain.apply(star, passed);
+    }
+    const byCentre = (x: Group, y: Group): number => x.centre - y.centre;
+    expect(groups.sort(byCentre)).toEqual(oneByOne.sort(byCentre));
+    expect(underWay).toBeGreaterThan(1);
+  });
+
+  it("takes time linear in the pairs when none passes", () => {
+    // In time cubic in the vertices this would take minutes.
+    const size = 3_000;
+    const pairOf = (a: number, b: number): number => {
+      const [low, high] = a < b ? [a, b] : [b, a];
+      return low * size - (low * (low + 1)) / 2 + high - low - 1;
+    };
+    const entries = size * (size - 1);
+    const others = new Uint32Array(entries);
+    const pairs = new Uint32Array(entries);
+    for (let a = 0, at = 0; a < size; a += 1)
+      for (let b = 0; b < size; b += 1) {
+        if (a === b) continue;
+        others[at] = b;
+        pairs[at] = pairOf(a, b);
+        at += 1;
+      }
+    const starts = Uint32Array.from({ length: size + 1 }, (_, vertex) => vertex * (size - 1));
+    const weights = new Uint8Array(entries / 2).fill(1);
+    const cover = createCover({ starts, others, pairs, weights });
+    let verified = 0;
+    while (cover.open > 0)
+      for (const star of cover.select(1)) {
+        verified += star.pairs.length;
+        cover.apply(star, new Uint8Array(star.pairs.length));
+      }
+    expect(verified).toBe(entries / 2);
+  }, 30_000);
+
   it("leaves no passing pair that shares no group, and no member further than its centre", () => {
     assert(
       property(somePairs, (pairs) => {

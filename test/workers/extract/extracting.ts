@@ -3,12 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { run } from "../../../workers/extract/extract.ts";
-import type {
-  ExtractedFile,
-  ExtractedNothing,
-  ExtractedText,
-} from "../../../workers/extract/tasks.ts";
+import { readFile } from "../../../workers/extract/extract.ts";
+import type { FoundFile, FoundText } from "../../../workers/extract/extract.ts";
+import type { ExtractedNothing } from "../../../workers/extract/tasks.ts";
 
 const UNITS = 500_000;
 
@@ -17,19 +14,12 @@ export async function extractFile(
   name: string,
   content: string | Uint8Array,
   { alone = true, units = UNITS } = {},
-): Promise<ExtractedFile> {
+): Promise<FoundFile> {
   const folder = mkdtempSync(join(tmpdir(), "steward-extract-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, name);
   writeFileSync(path, content);
-  const control = {
-    cancelled: () => false,
-    step: () => undefined,
-    transfer: () => undefined,
-  };
-  const [file] = await run({ paths: [path], units, alone }, control);
-  if (file === undefined) throw new Error("no result");
-  return file;
+  return await readFile(path, { units, alone }, () => false);
 }
 
 /** All that was found in it. */
@@ -37,7 +27,7 @@ export async function itemsOf(
   name: string,
   content: string | Uint8Array,
   options?: { units?: number },
-): Promise<readonly (ExtractedText | ExtractedNothing)[]> {
+): Promise<readonly (FoundText | ExtractedNothing)[]> {
   const file = await extractFile(name, content, options);
   if (file.kind !== "read") throw new Error(`was not read but ${file.kind}`);
   return file.items;
@@ -48,7 +38,7 @@ export async function textOf(
   name: string,
   content: string | Uint8Array,
   options?: { units?: number },
-): Promise<ExtractedText> {
+): Promise<FoundText> {
   const item = (await itemsOf(name, content, options)).at(-1);
   if (item?.kind !== "text") throw new Error(`was skipped: ${item?.reason}: ${item?.detail}`);
   return item;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { digestRequest } from "../../../src/dedup/archives/digests.ts";
 import { createCorpus } from "../../../bench/corpus.ts";
 import { readBlock, signatureAt } from "../../../workers/block.ts";
 import { itemOf, pack } from "../../../workers/packed.ts";
@@ -63,7 +64,7 @@ describe("digesting", () => {
   it("gives identity, words and the text itself", () => {
     const texts = ["One  two THREE", "", "  ", "ünï 😀"];
     const caller = control();
-    const out = digest({ texts }, caller);
+    const out = digest({ texts, request: digestRequest() }, caller);
     expect([...out.wordCounts]).toEqual([3, 0, 0, 2]);
     for (const [i, text] of texts.entries()) {
       expect(out.hashes.slice(i * 32, (i + 1) * 32)).toEqual(
@@ -76,9 +77,9 @@ describe("digesting", () => {
 
   it("stops at the document after which the caller left", () => {
     const caller = control(2);
-    expect(() => digest({ texts: Array.from({ length: 10 }, () => long) }, caller)).toThrow(
-      expect.objectContaining({ code: "cancelled" }),
-    );
+    expect(() =>
+      digest({ texts: Array.from({ length: 10 }, () => long), request: digestRequest() }, caller),
+    ).toThrow(expect.objectContaining({ code: "cancelled" }));
     expect(caller.units).toBe(2);
   });
 });

@@ -8,6 +8,7 @@ import { writeLocation } from "../../../workers/text/location.ts";
 import { storedText } from "../../../workers/text/compress.ts";
 import { normalise } from "../../../workers/text/normalise.ts";
 import { createInlinePool } from "../../dedup/inline-pool.ts";
+import { readOptions, withText } from "../../dedup/archives/reading.ts";
 import { temporaryFolder } from "../../kernel/state/fixtures/tables.ts";
 import { textHash } from "./identity.ts";
 
@@ -20,8 +21,10 @@ async function read(path: string): Promise<ArchiveDocument[]> {
   const archive = await openPath({ pool }, path, Readable.from([]));
   const documents: ArchiveDocument[] = [];
   const signal = new AbortController().signal;
-  for await (const { items } of archive.read({ known: () => false, force: true, signal }))
-    for (const item of items) if (item.kind === "document") documents.push(item);
+  for await (const { items } of archive.read(
+    readOptions({ known: () => false, force: true, signal }),
+  ))
+    for (const item of items.map(withText)) if (item.kind === "document") documents.push(item);
   return documents;
 }
 

@@ -4,13 +4,13 @@ import { describe, expect, it } from "vitest";
 import type { TLSSocket } from "node:tls";
 import {
   createClientAuthorities,
-  mayEnter,
+  isClientAccepted,
 } from "../../../../src/kernel/listen/tls/client-certificates.ts";
 import { createManualClock } from "../../supervisor/manual-clock.ts";
 import { memoryLog } from "../../telemetry/fixtures.ts";
 import { hasOpenssl, makePair, testFolder } from "../test-certificates.ts";
 
-describe("mayEnter", () => {
+describe("isClientAccepted", () => {
   const socket = (given: boolean, authorized: boolean) =>
     ({ authorized, getPeerX509Certificate: () => (given ? {} : undefined) }) as Pick<
       TLSSocket,
@@ -27,15 +27,15 @@ describe("mayEnter", () => {
     "with %s lets in: without %s, with a foreign one %s, with a known one %s",
     (mode, without, foreign, known) => {
       expect([
-        mayEnter(mode, socket(false, false)),
-        mayEnter(mode, socket(true, false)),
-        mayEnter(mode, socket(true, true)),
+        isClientAccepted(mode, socket(false, false)),
+        isClientAccepted(mode, socket(true, false)),
+        isClientAccepted(mode, socket(true, true)),
       ]).toEqual([without, foreign, known]);
     },
   );
 
   it("takes no word for it that a client without a certificate is authorized", () => {
-    expect(mayEnter("require_and_verify", socket(false, true))).toBe(false);
+    expect(isClientAccepted("require_and_verify", socket(false, true))).toBe(false);
   });
 });
 

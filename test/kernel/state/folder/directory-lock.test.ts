@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import type { ChildProcessByStdio } from "node:child_process";
 import {
   existsSync,
@@ -22,6 +21,7 @@ import {
   lockStateDirectory,
 } from "../../../../src/kernel/state/folder/directory-lock.ts";
 import { temporaryFolder } from "../fixtures/tables.ts";
+import { spawn } from "../../../support/spawn.ts";
 
 const locker = fileURLToPath(new URL("../fixtures/locker.ts", import.meta.url));
 

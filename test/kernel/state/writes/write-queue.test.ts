@@ -225,11 +225,42 @@ describe("changes behind one that is being stored", () => {
       throw new Error("no");
     });
     const after = queue.push((tx) => [tx.get(numbers, 1), tx.get(numbers, 2), tx.count(numbers)]);
-    await expect(lost).rejects.toThrow("no");
+    const refused = expect(lost).rejects.toThrow("no");
     release();
+    await refused;
     expect(await after).toEqual([Uint8Array.of(1), undefined, 1]);
     await first;
     expect([...queue.rows]).toEqual([["numbers", 1]]);
+  });
+
+  it("that throw are told when what they saw can be read, or is refused", async () => {
+    const { queue, hold, release, stored, turn } = openHeldQueue();
+    const put = (): Promise<void> => queue.push((tx) => tx.put(numbers, 1, Uint8Array.of(1)));
+    const take = (): Promise<unknown> =>
+      queue
+        .push((tx) => {
+          if (tx.get(numbers, 1) !== undefined) throw new Error("taken");
+        })
+        .catch((error: unknown) => [String(error), [...stored().range(numbers)].length]);
+    hold();
+    const first = put();
+    const inTheSameGroup = take();
+    await turn();
+    const behind = take();
+    await turn();
+    release();
+    await first;
+    expect(await Promise.all([inTheSameGroup, behind])).toEqual([
+      ["Error: taken", 1],
+      ["Error: taken", 1],
+    ]);
+    await queue.push((tx) => tx.delete(numbers, 1));
+    hold();
+    const failing = [put(), take()];
+    await turn();
+    release(new StewardError("disk_full", "the disk is full"));
+    await expect(failing[0]).rejects.toMatchObject({ code: "disk_full" });
+    expect(await failing[1]).toEqual(["StewardError: the disk is full", 0]);
   });
 
   it("are refused with a group that was not stored, but for what is urgent, which runs again upon what there is", async () => {

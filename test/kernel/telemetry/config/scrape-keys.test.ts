@@ -1,6 +1,6 @@
 import { rootCertificates } from "node:tls";
 import { describe, expect, it } from "vitest";
-import { parseAddress, type Address } from "../../../../src/kernel/config/address.ts";
+import { parseAddress, type Address } from "../../../../src/kernel/config/values/address.ts";
 import { adminKeys } from "../../../../src/daemon/config/admin-keys.ts";
 import { formatFinding } from "../../../../src/kernel/config/findings.ts";
 import { processKeys } from "../../../../src/daemon/config/process-keys.ts";

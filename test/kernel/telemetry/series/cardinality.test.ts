@@ -66,9 +66,9 @@ describe("Values of labels", () => {
 
   it("that were never known are no loss when they end", () => {
     const values = new LabelValues("x", 1);
-    values.born("a");
-    values.born("b");
-    values.ended("b");
+    values.add("a");
+    values.add("b");
+    values.remove("b");
     expect(values.view()).toEqual({ name: "x", distinct: 1, capped: true, examples: ["a"] });
   });
 });

@@ -44,7 +44,7 @@ describe("A writer", () => {
     const { scope, heard, labels, until, reply } = connect();
     for (let index = 0; index < 5_000; index++) scope.gauge(level, 1, host(`${index}`));
     await until(() => labels().length === 2);
-    expect(labels().map((message) => message.births.length)).toEqual([2_000, 2_000]);
+    expect(labels().map((message) => message.started.length)).toEqual([2_000, 2_000]);
     reply({ type: "snapshot?", scope: 0 });
     await until(() => heard.at(-1)?.type === "snapshot");
     expect(heard.map((message) => message.type)).toEqual([
@@ -55,7 +55,7 @@ describe("A writer", () => {
       "labels",
       "snapshot",
     ]);
-    expect(labels().at(-1)?.births).toHaveLength(1_000);
+    expect(labels().at(-1)?.started).toHaveLength(1_000);
   });
 
   it("tells a new listener what lives already, in pieces, and answers a snapshot only after that", async () => {
@@ -65,7 +65,7 @@ describe("A writer", () => {
     reply({ type: "snapshot?", scope: 0 });
     scope.end(level, host("4999"));
     await until(() => heard.at(-1)?.type === "snapshot");
-    expect(labels().map((message) => message.births.length)).toEqual([2_000, 2_000, 999, 0]);
+    expect(labels().map((message) => message.started.length)).toEqual([2_000, 2_000, 999, 0]);
     expect(labels().at(-1)?.ended).toEqual([4_999]);
   });
 
@@ -80,8 +80,8 @@ describe("A writer", () => {
     reply({ type: "snapshot?", scope: 0 });
     await until(() => labels().length === 2);
     const [first, second] = labels();
-    expect(first?.births).toEqual([0]);
-    expect(second).toMatchObject({ births: [1], ended: [0] });
+    expect(first?.started).toEqual([0]);
+    expect(second).toMatchObject({ started: [1], ended: [0] });
     reply({ type: "ack", scope: 0, seq: second?.seq ?? -1 });
     reply({ type: "snapshot?", scope: 0 });
     await until(() => heard.filter((message) => message.type === "snapshot").length === 3);
@@ -190,7 +190,7 @@ describe("A scope in the telemetry thread", () => {
       type: "labels",
       scope: 7,
       seq: 0,
-      births: [0],
+      started: [0],
       rows: [0],
       values: [["old"]],
       ended: [],
@@ -202,7 +202,7 @@ describe("A scope in the telemetry thread", () => {
       type: "labels",
       scope: 7,
       seq: 1,
-      births: [],
+      started: [],
       rows: [],
       values: [],
       ended: [0],
@@ -221,7 +221,7 @@ describe("A scope in the telemetry thread", () => {
       type: "labels",
       scope: 7,
       seq: 2,
-      births: [],
+      started: [],
       rows: [],
       values: [],
       ended: [5],

@@ -44,8 +44,8 @@ describe("the audit", () => {
       time: new Date(clock.now()).toISOString(),
       type: "request",
       auth: {
-        client_token: hash("hvs.the-token-itself"),
-        accessor: hash("accessor-of-it"),
+        client_token: await hash("hvs.the-token-itself"),
+        accessor: await hash("accessor-of-it"),
         display_name: "token-ci",
         policies: ["default", "ci"],
         token_policies: ["default", "ci"],
@@ -65,14 +65,14 @@ describe("the audit", () => {
         mount_type: "github",
         mount_accessor: "github_1a2b",
         mount_class: "secret",
-        client_token: hash("hvs.the-token-itself"),
-        client_token_accessor: hash("accessor-of-it"),
+        client_token: await hash("hvs.the-token-itself"),
+        client_token_accessor: await hash("accessor-of-it"),
         namespace: { id: "root" },
         path: "github/token",
         data: {
           installation_id: 5,
-          repositories: [hash("web"), hash("api")],
-          permissions: { contents: hash("read") },
+          repositories: [await hash("web"), await hash("api")],
+          permissions: { contents: await hash("read") },
         },
         remote_address: "127.0.0.1",
         remote_port: 54_321,
@@ -89,7 +89,11 @@ describe("the audit", () => {
         mount_accessor: "github_1a2b",
         secret: { lease_id: "github/token/abc" },
         warnings: ["careful"],
-        data: { token: hash("ghs_secret"), expires_at: "2026-11-21T04:17:54Z", installation_id: 5 },
+        data: {
+          token: await hash("ghs_secret"),
+          expires_at: "2026-11-21T04:17:54Z",
+          installation_id: 5,
+        },
       },
     });
     const path = join(directory, "audit.log");
@@ -134,7 +138,7 @@ describe("the audit", () => {
     expect([refused.error, refused.auth.policy_results, answer.response.data]).toEqual([
       "permission denied",
       { allowed: false },
-      { error: audit.hash("file/", "permission denied") },
+      { error: await audit.hash("file/", "permission denied") },
     ]);
     expect(open).toEqual({
       time: expect.any(String),
@@ -148,7 +152,7 @@ describe("the audit", () => {
       },
     });
     expect(foreign.auth).toMatchObject({
-      client_token: audit.hash("file/", "hvs.unknown"),
+      client_token: await audit.hash("file/", "hvs.unknown"),
       token_type: "default",
     });
   });
@@ -184,13 +188,13 @@ describe("the audit", () => {
       { ...plain, filePath: "second.log" },
     ]);
     const salt = Buffer.from(env.read((snapshot) => snapshot.get(auditSalts, "audit.log")) ?? []);
-    expect(audit.hash("file/", "x")).toBe(
+    expect(await audit.hash("file/", "x")).toBe(
       `hmac-sha256:${createHmac("sha256", salt).update("x").digest("hex")}`,
     );
-    expect(audit.hash("file-2/", "x")).not.toBe(audit.hash("file/", "x"));
-    expect(audit.hash("nothing/", "x")).toBeUndefined();
+    expect(await audit.hash("file-2/", "x")).not.toBe(await audit.hash("file/", "x"));
+    expect(await audit.hash("nothing/", "x")).toBeUndefined();
     await audit.close();
-    expect((await again()).hash("file/", "x")).toBe(audit.hash("file/", "x"));
+    expect(await (await again()).hash("file/", "x")).toBe(await audit.hash("file/", "x"));
     expect(readFileSync(env.status().path).includes(salt)).toBe(false);
   });
 
@@ -222,10 +226,10 @@ describe("the audit", () => {
       listed.response.data,
     ]).toEqual(["accessor-of-it", "accessor-of-it", { keys: 2, key_info: 1 }]);
     expect(wrapped.response).toMatchObject({
-      data: { keys: [audit.hash("file/", "a")] },
+      data: { keys: [await audit.hash("file/", "a")] },
       wrap_info: {
         ttl: 60,
-        token: audit.hash("file/", "hvs.the-token-itself"),
+        token: await audit.hash("file/", "hvs.the-token-itself"),
         accessor: "wrapping",
         creation_path: "github/token",
       },
@@ -263,14 +267,14 @@ describe("the audit", () => {
     const { values, token } = lines()[1].request.data;
     expect([values.length, values[0], values.at(-1), token]).toEqual([
       257,
-      audit.hash("file/", "a"),
+      await audit.hash("file/", "a"),
       {
         too_many_values: {
           count: 1_000_000 - 256,
-          hash: audit.hash("file/", JSON.stringify(data.values.slice(256))),
+          hash: await audit.hash("file/", JSON.stringify(data.values.slice(256))),
         },
       },
-      audit.hash("file/", "t"),
+      await audit.hash("file/", "t"),
     ]);
   });
 
@@ -314,10 +318,10 @@ describe("the audit", () => {
       .split("\n");
     for (const line of [first, second, third])
       expect(Buffer.byteLength(line ?? "")).toBeLessThanOrEqual(65_536);
-    expect(JSON.parse(first ?? "").request.data.token).toBe(audit.hash("file/", "t"));
+    expect(JSON.parse(first ?? "").request.data.token).toBe(await audit.hash("file/", "t"));
     expect(JSON.parse(second ?? "").response.data).toMatchObject({
-      hashed_token: audit.hash("file/", "h"),
-      accessor: audit.hash("file/", "a"),
+      hashed_token: await audit.hash("file/", "h"),
+      accessor: await audit.hash("file/", "a"),
     });
     expect(JSON.parse(second ?? "").auth.policies.at(-1)).toMatch(/^\d+ more: hmac-sha256:/);
     expect(JSON.parse(third ?? "").response.warnings).toEqual(["w"]);

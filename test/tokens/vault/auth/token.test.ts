@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { Secret } from "../../../../src/kernel/base/secret.ts";
 import type { Data } from "../../../../src/tokens/logical/types.ts";
-import type { MadeToken, TokenSpec } from "../../../../src/tokens/vault/types.ts";
+import type { CreatedToken, TokenSpec } from "../../../../src/tokens/vault/types.ts";
 import { createAuthBench, textOf, type AuthBench } from "../fixtures/auth.ts";
 import { HOUR_MS, specOf } from "../fixtures/tokens.ts";
 
 /** A token that is not root, with policies that exist. */
-async function lesser(bench: AuthBench, spec: Partial<TokenSpec> = {}): Promise<MadeToken> {
+async function lesser(bench: AuthBench, spec: Partial<TokenSpec> = {}): Promise<CreatedToken> {
   for (const name of ["a", "b", "c"])
     await bench.deps.policies.write(name, 'path "x" { policy = "read" }');
   return bench.tokens.create(specOf({ policies: ["a", "b", "default"], ...spec }));
 }
 
-async function withSudo(bench: AuthBench): Promise<MadeToken> {
+async function withSudo(bench: AuthBench): Promise<CreatedToken> {
   await bench.deps.policies.write(
     "boss",
     'path "auth/token/*" { capabilities = ["update", "sudo"] }',
@@ -108,7 +108,7 @@ describe("auth/token/create", () => {
   it("hands out default only where the parent has it, and never against the request", async () => {
     const bench = await createAuthBench();
     const plain = await lesser(bench, { policies: ["a", "b"] });
-    const policies = async (token: MadeToken, data: Data) =>
+    const policies = async (token: CreatedToken, data: Data) =>
       (await bench.grant("auth/token/create", { token, data })).entry.policies;
     expect(await policies(plain, {})).toEqual(["a", "b"]);
     expect(await policies(plain, { policies: "a" })).toEqual(["a"]);
@@ -425,8 +425,8 @@ describe("auth/token/revoke", () => {
     const bench = await createAuthBench();
     for (const [path, data] of [
       ["revoke-self", () => ({})],
-      ["revoke", (made: MadeToken) => ({ token: textOf(made.id) })],
-      ["revoke-accessor", (made: MadeToken) => ({ accessor: made.entry.accessor })],
+      ["revoke", (made: CreatedToken) => ({ token: textOf(made.id) })],
+      ["revoke-accessor", (made: CreatedToken) => ({ accessor: made.entry.accessor })],
     ] as const) {
       const token = await lesser(bench);
       const child = await bench.grant("auth/token/create", { token });

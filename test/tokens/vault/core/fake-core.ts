@@ -244,7 +244,7 @@ export function fakeCore(): FakeCore {
         await step("audit response");
       },
       summary: async () => undefined,
-      hash: () => undefined,
+      hash: () => Promise.resolve(undefined),
       devices: () => [],
       reopen: async () => undefined,
       close: async () => undefined,

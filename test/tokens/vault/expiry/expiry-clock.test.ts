@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Boot } from "../../../../src/kernel/base/boot.ts";
+import type { Boot } from "../../../../src/kernel/base/system/boot.ts";
 import type { Clock } from "../../../../src/kernel/base/clock.ts";
 import {
   createExpiryClock,
   resumeFrom,
-  UNVOUCHED_LIMIT_MS,
+  MAX_WALL_ADVANCE_MS,
   type MarkedClock,
 } from "../../../../src/tokens/vault/expiry/expiry-clock.ts";
 
@@ -146,7 +146,7 @@ describe("whatever happens to the wall clock", () => {
         fc.array(fc.oneof(passes, steps, restarts(fc.boolean(), anyStep)), { maxLength: 30 }),
         (events) => {
           ages(events, ({ machine, realAgeMs, spent }) =>
-            expect(spent(realAgeMs + machine.boots * UNVOUCHED_LIMIT_MS + SLACK_MS)).toBe(false),
+            expect(spent(realAgeMs + machine.boots * MAX_WALL_ADVANCE_MS + SLACK_MS)).toBe(false),
           );
         },
       ),

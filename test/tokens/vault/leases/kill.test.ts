@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -10,6 +9,7 @@ import { openExpiryClock } from "../../../../src/tokens/vault/expiry/stored-cloc
 import { createLeases } from "../../../../src/tokens/vault/leases/leases.ts";
 import { quietLog, temporaryFolder } from "../../../kernel/state/fixtures/tables.ts";
 import { openLeaseEnv } from "./fixtures/bench.ts";
+import { spawn } from "../../../support/spawn.ts";
 
 const KILLS = process.env["STEWARD_TEST_LONG"] ? 100 : 5;
 const minter = fileURLToPath(new URL("./fixtures/minter.ts", import.meta.url));

@@ -4,10 +4,10 @@ import { open } from "lmdb";
 import { describe, expect, it } from "vitest";
 import { Secret } from "../../../../src/kernel/base/secret.ts";
 import { tokenChildren, tokenRows } from "../../../../src/tokens/vault/token-store/tables.ts";
-import type { MadeToken } from "../../../../src/tokens/vault/types.ts";
+import type { CreatedToken } from "../../../../src/tokens/vault/types.ts";
 import { createTokenBench, HOUR_MS, specOf, type TokenBench } from "../fixtures/tokens.ts";
 
-const text = (made: MadeToken): string => made.id.use((value) => value);
+const text = (made: CreatedToken): string => made.id.use((value) => value);
 const secret = (value: string): Secret => Secret.of(value, "test");
 const rows = ({ env }: TokenBench): number => env.read((snapshot) => snapshot.count(tokenRows));
 
@@ -17,7 +17,7 @@ async function family(
   width: number,
   depth: number,
   parent?: string,
-): Promise<MadeToken[]> {
+): Promise<CreatedToken[]> {
   const made = await Promise.all(
     Array.from({ length: width }, () => bench.tokens.create(specOf({ parent }))),
   );
@@ -239,7 +239,7 @@ describe("a renewal", () => {
   it("gives the asked time, the usual time or the period, within the maxima", async () => {
     const { tokens, clock } = await createTokenBench({ run: false });
     const plain = await tokens.create(specOf());
-    const ttlOf = async (made: MadeToken, incrementMs?: number) => {
+    const ttlOf = async (made: CreatedToken, incrementMs?: number) => {
       const { entry, warnings } = await tokens.renew(made.entry, incrementMs);
       return [(entry.expiresAtMs ?? 0) - clock.now(), warnings.length];
     };
@@ -278,7 +278,7 @@ describe("a renewal", () => {
 
   it("is refused where there is nothing to renew", async () => {
     const { tokens, clock } = await createTokenBench();
-    const refused = async (made: MadeToken, why: string) =>
+    const refused = async (made: CreatedToken, why: string) =>
       expect(tokens.renew(made.entry, undefined)).rejects.toThrow(why);
     await refused(await tokens.create(specOf({ ttlMs: 0 })), "lease is not renewable");
     await refused(await tokens.create(specOf({ renewable: false })), "lease is not renewable");
@@ -399,7 +399,7 @@ describe("revocation", () => {
     const { tokens } = bench;
     const root = await tokens.create(specOf());
     await family(bench, 40, 1, root.entry.key);
-    const made: MadeToken[] = [];
+    const made: CreatedToken[] = [];
     let refused = 0;
     const making = Array.from({ length: 60 }, async () => {
       for (let round = 0; round < 5; round++)

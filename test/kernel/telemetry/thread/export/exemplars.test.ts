@@ -20,7 +20,7 @@ const traced = defineMetric({
   group: "Test",
   help: "For a test.",
 });
-const PATIENTLY = { timeout: 20_000, interval: 50 };
+const PATIENTLY = { timeout: 60_000, interval: 50 };
 const [TRACE, SPAN] = ["0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"];
 const span = (digit: string) => ({ trace_id: TRACE, span_id: digit + SPAN.slice(1) });
 
@@ -69,7 +69,7 @@ async function arrived(telemetry: Telemetry): Promise<void> {
 const bucketsOf = (text: string): readonly Sample[] =>
   parseExposition(text).samples.filter(({ name }) => name === "test_traced_seconds_bucket");
 
-describe("Exemplars", { timeout: 40_000 }, () => {
+describe("Exemplars", { timeout: 120_000 }, () => {
   it("stand behind the buckets in OpenMetrics, the latest in a span of each, and nowhere in plain text", async () => {
     await using telemetry = await startTelemetry({ pull: true });
     const before = Date.now();
@@ -115,7 +115,7 @@ describe("Exemplars", { timeout: 40_000 }, () => {
       const pointsOf = (name: string) => receiver.points().filter(({ metric }) => metric === name);
       await vi.waitFor(async () => {
         receiver.clear();
-        await telemetry.flush(5_000);
+        await telemetry.flush(30_000);
         expect(pointsOf("test.traced")).toHaveLength(4);
       }, PATIENTLY);
       const points = pointsOf("test.traced");
@@ -167,7 +167,7 @@ describe("Exemplars", { timeout: 40_000 }, () => {
     measure(openTraced(telemetry));
     await vi.waitFor(async () => {
       texts.length = 0;
-      await telemetry.flush(5_000);
+      await telemetry.flush(30_000);
       expect(texts.join("")).toContain("test.traced");
     }, PATIENTLY);
     const exemplars = texts.flatMap((text) =>

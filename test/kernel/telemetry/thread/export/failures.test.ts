@@ -437,7 +437,7 @@ describe("The telemetry thread", () => {
       logResource: {},
       constants: {},
     });
-    port?.postMessage({ type: "labels", scope: 0, seq: 0, births: null });
+    port?.postMessage({ type: "labels", scope: 0, seq: 0, started: null });
     while (telemetry.failures.length === 0) await new Promise((resolve) => setImmediate(resolve));
     expect(telemetry.status().thread).toBe("failed");
     expect(() => telemetry.expose({ format: "text" }, new AbortController().signal)).toThrow(

@@ -1,0 +1,138 @@
+/** `steward backup` beside a running daemon, which makes the copy and hands it over on its socket. */
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { request, type IncomingMessage } from "node:http";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  type CommandResult,
+  type Daemon,
+  removeTemporaryFolders,
+  rest,
+  runSteward,
+  startDaemon,
+  temporaryFolder,
+} from "./daemon.ts";
+
+let state = "";
+let daemon: Daemon;
+
+async function start(directory: string): Promise<Daemon> {
+  return await startDaemon({
+    config: JSON.stringify({
+      gateway: { listen: "127.0.0.1:0" },
+      state: { directory },
+      services: { monitor: false, tokens: false },
+    }),
+  });
+}
+
+function backup(target: string, directory = state): Promise<CommandResult> {
+  return runSteward(["backup", target], { env: { STEWARD_STATE__DIRECTORY: directory } });
+}
+
+/** Asks as the command does, and leaves the answer open. */
+function ask(method = "POST", path = "/backup"): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) =>
+    request({ socketPath: join(state, "steward.sock"), method, path }, resolve)
+      .once("error", reject)
+      .end(),
+  );
+}
+
+async function firstLine(answer: IncomingMessage): Promise<any> {
+  for await (const chunk of answer.iterator({ destroyOnReturn: false }))
+    return JSON.parse(String(chunk));
+}
+
+const staged = (): boolean => existsSync(join(state, "backup-staged"));
+
+beforeEach(async () => {
+  state = temporaryFolder();
+  daemon = await start(state);
+});
+afterEach(async () => void (await daemon.stop()));
+afterAll(removeTemporaryFolders);
+
+describe("steward backup beside a running daemon", () => {
+  it("copies what the daemon copied, compared with its checksums, and leaves nothing in the state folder", async () => {
+    const target = join(temporaryFolder(), "made");
+    const made = await backup(target);
+    expect(made).toMatchObject({ code: 0, stderr: "" });
+    expect(made.stdout).toMatch(/^dedup\.mdb: .* MiB, \d+ rows$/m);
+    expect(made.stdout).toMatch(/^dedup-sketch\.mdb: not included, Steward rebuilds it$/m);
+    expect(made.stdout).toContain(`backup of ${state} complete: 2 stores`);
+    expect(readdirSync(target).sort()).toEqual([
+      "dedup-text.mdb",
+      "dedup-text.mdb.json",
+      "dedup.mdb",
+      "dedup.mdb.json",
+      "manifest.json",
+    ]);
+    for (const file of readdirSync(target))
+      expect(statSync(join(target, file)).mode & 0o077, file).toBe(0);
+    expect(statSync(join(state, "steward.sock")).mode & 0o777).toBe(0o600);
+    await expect.poll(staged).toBe(false);
+    expect((await runSteward(["check", target])).code).toBe(0);
+    const copy = await start(target);
+    expect((await rest(copy, "GET", "/readyz")).status).toBe(200);
+    await copy.stop();
+  });
+
+  it("refuses a folder that holds anything, and removes none of it", async () => {
+    const target = temporaryFolder();
+    mkdirSync(join(target, "notes"));
+    writeFileSync(join(target, "manifest.json"), "mine");
+    const refused = await backup(target);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toContain(`${target} is not empty; choose a new or an empty folder`);
+    expect(readdirSync(target)).toEqual(["manifest.json", "notes"]);
+  });
+
+  it("is one at a time, and the copy goes when the command leaves", async () => {
+    const held = await ask();
+    expect(await firstLine(held)).toMatchObject({ directory: join(state, "backup-staged") });
+    const target = join(temporaryFolder(), "made");
+    const refused = await backup(target);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toContain("a backup is being made");
+    held.destroy();
+    await expect.poll(staged).toBe(false);
+    expect((await backup(target)).code).toBe(0);
+  });
+
+  it("answers nothing else on that socket", async () => {
+    expect((await ask("GET", "/backup")).statusCode).toBe(404);
+    expect((await ask("POST", "/api/v1/sync")).statusCode).toBe(404);
+  });
+});
+
+describe("steward backup after a daemon that was killed", () => {
+  it("copies the folder itself; the next start removes what was left", async () => {
+    const held = await ask();
+    await firstLine(held);
+    await daemon.stop("SIGKILL");
+    expect(staged()).toBe(true);
+    const target = join(temporaryFolder(), "made");
+    expect(await backup(target)).toMatchObject({ code: 0, stderr: "" });
+    daemon = await start(state);
+    expect(staged()).toBe(false);
+    expect((await backup(join(temporaryFolder(), "again"))).code).toBe(0);
+  });
+});
+
+describe("a state folder whose path is too long for a socket", () => {
+  it("is used all the same; the log and the refused backup say why", async () => {
+    const long = join(temporaryFolder(), "a".repeat(100));
+    const other = await start(long);
+    expect(other.stderr.join("\n")).toMatch(
+      /`steward backup` cannot reach this daemon.*at most 107/,
+    );
+    const refused = await backup(join(temporaryFolder(), "made"), long);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain(
+      "its path is longer than 107 bytes: stop the daemon, or give it",
+    );
+    await other.stop();
+    expect((await backup(join(temporaryFolder(), "made"), long)).code).toBe(0);
+  });
+});

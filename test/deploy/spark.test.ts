@@ -1,0 +1,119 @@
+/** The Spark job finds the groups and scores of the single machine. Needs pyspark and Java. */
+import { spawnSync } from "node:child_process";
+import { globSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { removeTemporaryFolders, runSteward, temporaryFolder } from "../contract/daemon.ts";
+import { LAUNCHER } from "../support/launcher.ts";
+import { root } from "./watched.ts";
+
+afterAll(removeTemporaryFolders);
+
+const python = join(root, ".cache/spark/bin/python");
+const ready =
+  spawnSync("java", ["-version"]).status === 0 &&
+  spawnSync(python, ["-c", "import pyspark"]).status === 0;
+if (!ready)
+  process.stderr.write(
+    "skipped: the Spark job (no Java, or no pyspark in .cache/spark; `.ci/run` puts it there)\n",
+  );
+
+const SUBMIT =
+  "--master local[2] --conf spark.sql.shuffle.partitions=2 --conf spark.default.parallelism=2 --conf spark.ui.enabled=false pyspark-shell";
+
+const words =
+  "fence garden plot paint brush owner north spring meeting minutes invoice total".split(" ");
+
+/** Families of near-identical texts, copies, and one phrase that many texts share. */
+function generated(): { id: string; content: string }[] {
+  return Array.from({ length: 400 }, (_, i) => {
+    const family = Math.floor(i / 8);
+    const own = Array.from(
+      { length: 60 },
+      (__, at) => `${words[(at * 7 + family) % 12]}${family}${at}`,
+    );
+    if (i % 8 > 1) own[i % 8] = `changed${i}`;
+    return { id: `d${i}`, content: own.join(" ") };
+  });
+}
+
+/** Texts of this repository. */
+function real(): { id: string; content: string }[] {
+  return globSync("docs/**/*.md", { cwd: root }).map((path) => ({
+    id: path,
+    content: readFileSync(join(root, path), "utf8"),
+  }));
+}
+
+it.skipIf(!ready)(
+  "finds the same groups with the same scores as one machine",
+  async () => {
+    const folder = temporaryFolder();
+    const input = join(folder, "documents.jsonl");
+    const documents = [...generated(), ...real()];
+    writeFileSync(input, documents.map((each) => JSON.stringify(each)).join("\n"));
+    const output = join(folder, "output");
+    const job = spawnSync(
+      python,
+      [join(root, "deploy/spark/steward_dedup.py"), input, output, "--steward", LAUNCHER],
+      {
+        encoding: "utf8",
+        env: {
+          ...process.env,
+          PYSPARK_SUBMIT_ARGS: SUBMIT,
+          PYSPARK_PYTHON: python,
+          SPARK_LOCAL_IP: "127.0.0.1",
+        },
+      },
+    );
+    expect(job.status, job.stderr.slice(-4_000)).toBe(0);
+    const groups = readdirSync(join(output, "groups"))
+      .filter((name) => name.startsWith("part-"))
+      .flatMap((name) => readFileSync(join(output, "groups", name), "utf8").split("\n"))
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line));
+    const found = new Map(groups.map((group) => [group.members.join(), meanOf(group)]));
+    const single = JSON.parse((await runSteward(["dedup", "--json", "--quiet", input])).stdout);
+    const expected = single.groups.map((group: any) => [
+      group.members
+        .map((member: any) => member.id as string)
+        .sort()
+        .join(),
+      group.confidence,
+    ]);
+    expect(expected.length).toBeGreaterThan(40);
+    expect(new Set(found.keys())).toEqual(new Set(expected.map(([members]: [string]) => members)));
+    for (const [members, confidence] of expected)
+      expect(found.get(members)).toBeCloseTo(confidence, 12);
+  },
+  900_000,
+);
+
+it.skipIf(!ready)(
+  "finds the pairs of long and crowded keys by the rules of the join",
+  () => {
+    const job = spawnSync(python, [join(import.meta.dirname, "spark-pairs.py"), root], {
+      encoding: "utf8",
+      env: { ...process.env, PYSPARK_SUBMIT_ARGS: SUBMIT, PYSPARK_PYTHON: python },
+    });
+    expect(job.status, job.stderr.slice(-4_000)).toBe(0);
+  },
+  600_000,
+);
+
+/** The mean over the verified pairs of documents, as a group of one machine has it. */
+function meanOf(group: any): number {
+  const count = new Map<string, number>(
+    group.texts.map((each: any) => [each.identity, each.ids.length]),
+  );
+  let pairs = 0;
+  let sum = 0;
+  const add = (score: number, times: number): void => {
+    pairs += times;
+    sum += score * times;
+  };
+  for (const n of count.values()) add(1, (n * (n - 1)) / 2);
+  for (const { a, b, confidence } of group.edges)
+    add(confidence, (count.get(a) ?? 0) * (count.get(b) ?? 0));
+  return sum / pairs;
+}
