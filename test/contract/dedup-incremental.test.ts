@@ -63,7 +63,7 @@ async function stages(): Promise<Record<string, number>> {
 /** Members of each group, the primary first. */
 async function groups(): Promise<string[]> {
   const { data } = (await rest(daemon, "GET", "/api/v1/duplicates")).json;
-  const found = await Promise.all(
+  const found: string[] = await Promise.all(
     data.map(async ({ id }: { id: string }) => {
       const { members } = (await rest(daemon, "GET", `/api/v1/duplicates/${id}`)).json.data;
       return members.map((member: any) => member.archiveRef).join(" ");
