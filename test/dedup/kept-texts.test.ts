@@ -27,7 +27,7 @@ it.each([0, 300, 1e9])(
     await kept.flush();
     const inMemory = places.filter((place) => place instanceof Uint8Array);
     expect(inMemory.reduce((sum, text) => sum + text.length, 0)).toBeLessThanOrEqual(bytes);
-    for (const [number, place] of [...places.entries()].reverse())
+    for (const [number, place] of [...places.entries()].toReversed())
       expect([number, [...kept.get(place)]]).toEqual([number, [...(texts[number] ?? [])]]);
     expect(readdirSync(folder)).toEqual([]);
   },
