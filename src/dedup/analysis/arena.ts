@@ -3,7 +3,6 @@
  * each signature is stored in.
  */
 import { assert } from "../../kernel/base/errors.ts";
-import { signatureAt } from "../../../workers/block.ts";
 import type { Block } from "../../../workers/block.ts";
 import type { Columns } from "../../../workers/join/columns.ts";
 import { sketchStride } from "../../../workers/sketch/estimate.ts";
@@ -44,9 +43,15 @@ export function createArena(
   let signed = 0;
 
   function take(index: number, id: number, slot: number, block: Block): void {
-    const signature = signatureAt(block, slot);
-    bands.set(signature.bands, index * shape.numBands);
-    sketches.set(signature.sketch, index * stride);
+    // By hand: a view for each of some hundred thousand small copies costs more than the copy.
+    for (
+      let i = 0, to = index * shape.numBands, from = slot * shape.numBands;
+      i < shape.numBands;
+      i += 1
+    )
+      bands[to + i] = block.bands[from + i] ?? 0;
+    for (let i = 0, to = index * stride, from = slot * stride; i < stride; i += 1)
+      sketches[to + i] = block.sketches[from + i] ?? 0;
     present[index] = 1;
     blockOf[index] = id;
     slotOf[index] = slot;
@@ -65,7 +70,7 @@ export function createArena(
       );
       let live = 0;
       for (let slot = 0; slot < block.classes; slot += 1) {
-        const index = classIndex.find(block.hashes.subarray(slot * 32, (slot + 1) * 32));
+        const index = classIndex.find(block.hashes, slot * 32);
         if (index < 0 || blockOf[index] !== 0) continue;
         take(index, id, slot, block);
         live += 1;
@@ -74,7 +79,7 @@ export function createArena(
     },
     move(id, block) {
       for (let slot = 0; slot < block.classes; slot += 1) {
-        const index = classIndex.find(block.hashes.subarray(slot * 32, (slot + 1) * 32));
+        const index = classIndex.find(block.hashes, slot * 32);
         blockOf[index] = id;
         slotOf[index] = slot;
       }
