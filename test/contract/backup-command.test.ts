@@ -124,9 +124,7 @@ describe("a state folder whose path is too long for a socket", () => {
   it("is used all the same; the log and the refused backup say why", async () => {
     const long = join(temporaryFolder(), "a".repeat(100));
     const other = await start(long);
-    expect(other.stderr.join("\n")).toMatch(
-      /commands cannot reach this daemon.*at most 107/,
-    );
+    expect(other.stderr.join("\n")).toMatch(/commands cannot reach this daemon.*at most 107/);
     const refused = await backup(join(temporaryFolder(), "made"), long);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain(

@@ -107,7 +107,9 @@ function asCall({ method = "GET", path, query, body, headers }: DaemonRequest): 
     path,
     ...(query === undefined ? {} : { query }),
     ...(headers === undefined ? {} : { headers }),
-    ...(body === undefined ? {} : { body: { type: "application/json", bytes: JSON.stringify(body) } }),
+    ...(body === undefined
+      ? {}
+      : { body: { type: "application/json", bytes: JSON.stringify(body) } }),
     accept: "*/*",
     idempotent: false,
   };
@@ -154,11 +156,15 @@ function unreachable(
   system: string | undefined,
 ): StewardError {
   if (socketPath === undefined)
-    return new StewardError("upstream", `no daemon answers at ${base.origin}: ${describeFailure(error)}`, {
-      rule: UNREACHABLE,
-      cause: error,
-      remedy: "check --address, and that the daemon runs",
-    });
+    return new StewardError(
+      "upstream",
+      `no daemon answers at ${base.origin}${system === undefined ? `: ${error.message}` : `: ${system}`}`,
+      {
+        rule: UNREACHABLE,
+        cause: error,
+        remedy: "check --address, and that the daemon runs",
+      },
+    );
   const reason = system?.split(" ", 1)[0];
   if (reason === "EACCES")
     return new StewardError("denied", `this user may not use ${socketPath}`, {

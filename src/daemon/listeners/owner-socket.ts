@@ -47,7 +47,8 @@ export function ownerSocket(deps: OwnerSocketDeps, needs: readonly string[]): Co
         log.warn("commands cannot reach this daemon: its socket cannot be opened", {
           path,
           error,
-          remedy: "give it a shorter state.directory; until then name its --address, and stop it before a backup by hand",
+          remedy:
+            "give it a shorter state.directory; until then name its --address, and stop it before a backup by hand",
         });
       }
     },

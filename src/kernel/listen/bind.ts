@@ -45,7 +45,8 @@ export function bind(front: Server, spec: Binding): Promise<void> {
   const { address } = spec;
   if ("path" in address) return bindSocket(front, address.path);
   return new Promise((resolve, reject) => {
-    const failed = (error: Error): void => reject(describeBindFailure(error, address, spec.setting));
+    const failed = (error: Error): void =>
+      reject(describeBindFailure(error, address, spec.setting));
     front.once("error", failed);
     const host = address.host === "" ? {} : { host: address.host };
     front.listen({ port: address.port, backlog: BACKLOG, ...host }, () => {

@@ -234,8 +234,7 @@ class PortListener implements Listener {
     const { address } = this.#spec;
     this.#deps.log.info("listening", {
       name: this.name,
-      address:
-        "path" in address ? address.path : formatAddress({ ...address, port: this.port }),
+      address: "path" in address ? address.path : formatAddress({ ...address, port: this.port }),
     });
   }
 
