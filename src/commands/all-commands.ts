@@ -27,7 +27,7 @@ export const allCommands: readonly Command[] = [
   checkCommand,
   rootTokenCommand,
   rotateKeyCommand,
-  completionCommand,
+  completionCommand(() => allCommands),
   versionCommand,
   statusCommand,
   doctorCommand,

@@ -1,14 +1,15 @@
 /** `steward completion`: scripts that complete commands, options and words in a shell. */
-import { allCommands } from "./all-commands.ts";
+import type { Command } from "./command.ts";
 import { daemonOptions } from "./daemon-command.ts";
 import type { Option, OptionTable } from "./options.ts";
 
 export type Shell = "bash" | "zsh" | "fish";
 
 /** The script of a shell. */
-export function completionScript(shell: Shell): string {
-  if (shell === "bash") return bash();
-  return shell === "zsh" ? zsh() : fish();
+export function completionScript(shell: Shell, commands: readonly Command[]): string {
+  const all = completed(commands);
+  if (shell === "bash") return bash(all);
+  return shell === "zsh" ? zsh(all) : fish(all);
 }
 
 /** A command, or the daemon under the empty name. */
@@ -26,21 +27,21 @@ interface CompletedOption {
   readonly values: readonly string[] | undefined;
 }
 
-function completed(): Completed[] {
+function completed(commands: readonly Command[]): Completed[] {
   return [
     {
       name: "",
       summary: "run the daemon",
-      words: [...allCommands.map(({ name }) => name), "help"],
+      words: [...commands.map(({ name }) => name), "help"],
       options: optionsOf(daemonOptions, "-"),
     },
-    ...allCommands.map(({ name, summary, words = [], options }) => ({
+    ...commands.map(({ name, summary, words = [], options }) => ({
       name,
       summary,
       words,
       options: optionsOf(options, "--"),
     })),
-    { name: "help", summary: "", words: allCommands.map(({ name }) => name), options: [] },
+    { name: "help", summary: "", words: commands.map(({ name }) => name), options: [] },
   ];
 }
 
@@ -58,15 +59,15 @@ function valuesOf(value: Option["value"]): readonly string[] | undefined {
 
 const HEAD = "Made by `steward completion`. After an update of Steward, make it again.";
 
-function bash(): string {
-  const cases = completed().map(
+function bash(all: readonly Completed[]): string {
+  const cases = all.map(
     ({ name, words, options }) =>
       `    ${name === "" ? "''" : name}) words='${[...words, ...options.map(({ flag }) => flag)].join(" ")}' ;;`,
   );
-  const values = valueCases((flag, list) => `    ${flag}) words='${list}' ;;`);
+  const values = valueCases(all, (flag, list) => `    ${flag}) words='${list}' ;;`);
   const taking = [
     ...new Set(
-      completed().flatMap(({ options }) =>
+      all.flatMap(({ options }) =>
         options.flatMap(({ flag, values: some }) => (some?.length === 0 ? [flag] : [])),
       ),
     ),
@@ -94,16 +95,19 @@ complete -o filenames -F _steward steward
 }
 
 /** One line for each option that admits certain values only. */
-function valueCases(line: (flag: string, list: string) => string): string[] {
+function valueCases(
+  all: readonly Completed[],
+  line: (flag: string, list: string) => string,
+): string[] {
   const known = new Map<string, string>();
-  for (const { options } of completed())
+  for (const { options } of all)
     for (const { flag, values } of options)
       if (values !== undefined && values.length > 0) known.set(flag, values.join(" "));
   return [...known].map(([flag, list]) => line(flag, list));
 }
 
-function zsh(): string {
-  const lines = completed().flatMap(({ name, words, options }) => {
+function zsh(all: readonly Completed[]): string {
+  const lines = all.flatMap(({ name, words, options }) => {
     const specs = [
       ...options.map(({ flag, values }) => `'${flag}${zshValue(flag, values)}'`),
       ...(words.length === 0 ? [] : [`'1:word:(${words.join(" ")})'`]),
@@ -134,8 +138,8 @@ function zshValue(flag: string, values: readonly string[] | undefined): string {
   return values.length === 0 ? `:${what}:_files` : `:${what}:(${values.join(" ")})`;
 }
 
-function fish(): string {
-  const lines = completed().flatMap(({ name, summary, words, options }) => {
+function fish(all: readonly Completed[]): string {
+  const lines = all.flatMap(({ name, summary, words, options }) => {
     const when = name === "" ? "__fish_use_subcommand" : `__fish_seen_subcommand_from ${name}`;
     return [
       ...(name === "" || name === "help"

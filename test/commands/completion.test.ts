@@ -12,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function fileOf(shell: "bash" | "zsh" | "fish"): string {
   const file = join(folder, shell);
-  writeFileSync(file, completionScript(shell));
+  writeFileSync(file, completionScript(shell, allCommands));
   return file;
 }
 
@@ -76,7 +76,7 @@ describe("the other shells", () => {
 
   it("name every command and option", () => {
     for (const shell of ["zsh", "fish"] as const) {
-      const script = completionScript(shell);
+      const script = completionScript(shell, allCommands);
       for (const { name, options } of allCommands) {
         expect(script).toContain(name);
         for (const option of Object.keys(options)) expect(script).toContain(option);

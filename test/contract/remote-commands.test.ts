@@ -1,11 +1,15 @@
 /** Commands that ask the running daemon, through the socket in its state folder and by address. */
+import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { folderConfig, smallArchive, writeFiles } from "./corpus.ts";
+import { LAUNCHER } from "../support/launcher.ts";
+import { snippetsOf, startShell } from "./page-snippets.ts";
 import {
+  cleanEnvironment,
   type CommandResult,
   type Daemon,
   removeTemporaryFolders,
@@ -342,6 +346,34 @@ describe("steward support-bundle", () => {
     });
   });
 });
+
+const missing = ["bash", "jq"].filter(
+  (name) => spawnSync("sh", ["-c", `command -v ${name}`], { env: cleanEnvironment }).status !== 0,
+);
+
+describe.skipIf(missing.length > 0)(
+  `docs/commands.md${missing.length > 0 ? ` (skipped without ${missing.join(", ")})` : ""}`,
+  () => {
+    it("has commands that run as they stand there", async () => {
+      const page = readFileSync(join(import.meta.dirname, "../../docs/commands.md"), "utf8");
+      const cwd = temporaryFolder();
+      writeFileSync(join(cwd, "operator-token"), TOKEN);
+      const shell = startShell({
+        cwd,
+        env: { ...cleanEnvironment, ...environment, ...ROOT, STEWARD_URL: demo.url },
+      });
+      onTestFinished(() => shell.close());
+      // `--demo` stands for a configuration of the reader's own.
+      await shell.run(
+        `steward() { case "$*" in *--address*) env -u STEWARD_URL ${LAUNCHER} "$@" ;; *) env -u STEWARD_URL ${LAUNCHER} "$@" --demo ;; esac; }`,
+      );
+      const commands = snippetsOf(page).filter(({ language }) => language === "sh");
+      expect(commands.length).toBeGreaterThan(4);
+      for (const { text } of commands) await shell.run(text);
+      expect(existsSync(join(cwd, "steward.zip"))).toBe(true);
+    });
+  },
+);
 
 describe("a daemon with one service", () => {
   it("tells of that one, and that the others are off", async () => {

@@ -39,7 +39,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 /** A span without a sign: `42 s`, `5 min`, `3 h`, `12 days`. */
-export function formatSpan(ms: number): string {
+function formatSpan(ms: number): string {
   const span = Math.abs(ms);
   if (span < MINUTE_MS) return `${Math.round(span / 1_000)} s`;
   if (span < HOUR_MS) return `${Math.round(span / MINUTE_MS)} min`;

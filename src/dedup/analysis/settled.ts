@@ -12,7 +12,7 @@ interface SettledDeps {
 }
 
 /** What an analysis leaves for the next one. */
-export interface Finished<R> {
+interface Finished<R> {
   readonly result: R;
   /** Ids of decided groups that were not found again. */
   readonly kept: ReadonlySet<string>;
