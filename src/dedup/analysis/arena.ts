@@ -14,6 +14,12 @@ interface Adopted {
   readonly total: number;
 }
 
+/** Parts of a block by words. */
+interface Words {
+  readonly bands: Uint32Array;
+  readonly sketches: Uint32Array;
+}
+
 /** Signatures arrive block by block; when all are there, `columns` hands them to the workers. */
 export interface Arena {
   /** Classes that have a signature. */
@@ -36,22 +42,28 @@ export function createArena(
   const classes = classIndex.hashes.length / 32;
   const stride = sketchStride(shape.sketchSize);
   const bands = new Uint32Array(new SharedArrayBuffer(classes * shape.numBands * 4));
-  const sketches = new Uint8Array(new SharedArrayBuffer(classes * stride));
+  const sketches = new Uint32Array(new SharedArrayBuffer(classes * stride));
+  const sketchWords = stride / 4;
   const present = new Uint8Array(new SharedArrayBuffer(classes));
   const blockOf = new Uint32Array(classes);
   const slotOf = new Uint32Array(classes);
   let signed = 0;
 
-  function take(index: number, id: number, slot: number, block: Block): void {
-    // By hand: a view for each of some hundred thousand small copies costs more than the copy.
+  function take(
+    index: number,
+    id: number,
+    slot: number,
+    { bands: keys, sketches: low }: Words,
+  ): void {
+    // By hand: a view for each of many small copies costs more than the copy.
     for (
       let i = 0, to = index * shape.numBands, from = slot * shape.numBands;
       i < shape.numBands;
       i += 1
     )
-      bands[to + i] = block.bands[from + i] ?? 0;
-    for (let i = 0, to = index * stride, from = slot * stride; i < stride; i += 1)
-      sketches[to + i] = block.sketches[from + i] ?? 0;
+      bands[to + i] = keys[from + i] ?? 0;
+    for (let i = 0, to = index * sketchWords, from = slot * sketchWords; i < sketchWords; i += 1)
+      sketches[to + i] = low[from + i] ?? 0;
     present[index] = 1;
     blockOf[index] = id;
     slotOf[index] = slot;
@@ -68,11 +80,16 @@ export function createArena(
         id > 0 && block.numBands === shape.numBands && block.sketchSize === shape.sketchSize,
         "a block has the shape of the analysis",
       );
+      const { buffer, byteOffset, length } = block.sketches;
+      const words = {
+        bands: block.bands,
+        sketches: new Uint32Array(buffer, byteOffset, length / 4),
+      };
       let live = 0;
       for (let slot = 0; slot < block.classes; slot += 1) {
         const index = classIndex.find(block.hashes, slot * 32);
         if (index < 0 || blockOf[index] !== 0) continue;
-        take(index, id, slot, block);
+        take(index, id, slot, words);
         live += 1;
       }
       return { live, total: block.classes };

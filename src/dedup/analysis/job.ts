@@ -346,7 +346,7 @@ async function write(
   const pause = createPause(slices);
   const differing: Continued[] = [];
   for (const [at, one] of continued.entries()) {
-    if (!isAsListed(one, index, plan.syncedAtMs)) differing.push(one);
+    if (!isAsListed(one, index, plan)) differing.push(one);
     if (at % 64 === 63) await pause();
   }
   writer.leave(continued.length - differing.length);

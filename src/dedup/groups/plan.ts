@@ -88,7 +88,7 @@ export interface PlanDeps extends Omit<DescribeDeps, "facts" | "text"> {
 export function isAsListed(
   { found, known }: Continued,
   index: Pick<GroupIndex, "find">,
-  syncedAtMs: PlanDeps["syncedAtMs"],
+  { syncedAtMs }: Pick<PlanDeps, "syncedAtMs">,
 ): boolean {
   const listed = known && index.find(known.id);
   return (
