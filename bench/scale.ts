@@ -57,7 +57,7 @@ function figure(name: string, value: number, bound: number, unit: string): void 
   const holds = value <= bound;
   if (!holds) missed += 1;
   print(
-    `  ${name.padEnd(44)}${value.toFixed(2).padStart(10)} ${unit.padEnd(6)} ≤ ${bound}${holds ? "" : "  MISSED"}`,
+    `  ${name.padEnd(44)}${value.toFixed(2).padStart(10)} ${unit.padEnd(6)} ≤ ${bound}${holds ? "  pass" : "  MISSED"}`,
   );
 }
 
