@@ -237,6 +237,8 @@ async function reviewFaults(watched: Watched): Promise<string[]> {
   await page.goto(`${demo.url}/suggestions?result=${result.id}`);
   await ready(page);
   await look("an open suggestion");
+  await page.goto(`${demo.url}/suggestions`);
+  await ready(page);
   await page.getByRole("button", { name: "Apply all listed" }).click();
   await page.getByRole("dialog", { name: "Apply all listed suggestions?" }).waitFor();
   await look("the question before all are applied");

@@ -38,7 +38,8 @@ async function openTitle(page: Page): Promise<string> {
 }
 
 async function statuses(daemon: Daemon): Promise<string[]> {
-  return (await resultsOf(daemon)).map((result) => result.appliedStatus).sort();
+  const found: string[] = (await resultsOf(daemon)).map((result) => result.appliedStatus);
+  return found.sort();
 }
 
 describe.skipIf(chromiumPath === undefined)(

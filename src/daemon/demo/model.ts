@@ -32,16 +32,15 @@ export async function startDemoModel(
   const model = await startModel({ ...deps, key });
   const isOwn = config.get(openAiKey) !== undefined;
   const replaced = new Map<Key<unknown>, unknown>([
-    [openAiKey as Key<unknown>, key],
-    [openAiUrl as Key<unknown>, `${model.url}/v1`],
+    [openAiKey, key],
+    [openAiUrl, `${model.url}/v1`],
   ]);
   return {
     config: isOwn
       ? config
       : {
           ...config,
-          get: <T>(asked: Key<T>) =>
-            (replaced.get(asked as Key<unknown>) as T | undefined) ?? config.get(asked),
+          get: <T>(asked: Key<T>) => (replaced.get(asked) as T | undefined) ?? config.get(asked),
         },
     begin: (service, signal) => suggestFor(service, createCall({ signal, requestId: "demo" })),
     stop: () => model.stop(),
