@@ -18,7 +18,7 @@ export interface EventRecord {
 }
 
 /** Who did it, or what it was done to. */
-export interface EventParty {
+interface EventParty {
   readonly id: string;
   readonly name: string;
   readonly type: string;
