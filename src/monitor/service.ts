@@ -17,6 +17,8 @@ import {
 } from "./catalogue/collection.ts";
 import { openCheckpoints, type Checkpoints } from "./checkpoints/open.ts";
 import { allCollectors } from "./collectors/all.ts";
+import { createEventApi } from "./events/event-api.ts";
+import { createEventStore, type EventStore } from "./events/event-store.ts";
 import { createFirstRun } from "./first-run.ts";
 import { createNetwork, type MonitoredNetwork, type OpenProvider } from "./network/network.ts";
 import type { OpenScope } from "./network/network-scope.ts";
@@ -82,7 +84,7 @@ export async function createMonitorWith(
         },
         provider.kind,
       ));
-  const { networks, checkpoints, scope } = await assembleMonitor(
+  const { networks, checkpoints, events, scope } = await assembleMonitor(
     {
       clock,
       ids,
@@ -99,6 +101,7 @@ export async function createMonitorWith(
   const status = (): MonitorStatus => ({
     networks: networks.flatMap((network) => network.status() ?? []),
     checkpoints: checkpoints.status(),
+    events: events?.status(),
   });
   const publisher = createStatusPublisher(
     { clock, log: log.child("status"), monitor: status, ownSeries: () => [scope.cardinality()] },
@@ -115,7 +118,12 @@ export async function createMonitorWith(
   };
   attach(context.ports);
   context.onPorts(attach);
-  return { name: "monitor", rpc: [publisher.service], plain: [], status };
+  return {
+    name: "monitor",
+    rpc: [publisher.service, createEventApi(clock, events)],
+    plain: [],
+    status,
+  };
 }
 
 export interface MonitorDeps extends Pick<ThreadContext, "clock" | "ids" | "log" | "add"> {
@@ -125,10 +133,12 @@ export interface MonitorDeps extends Pick<ThreadContext, "clock" | "ids" | "log"
   readonly needs: readonly string[];
 }
 
-/** Networks to add, and their checkpoint store. */
+/** Networks to add, and their stores. */
 export interface MonitorParts {
   readonly networks: readonly MonitoredNetwork[];
   readonly checkpoints: Checkpoints;
+  /** Undefined while `events.enabled` is false. */
+  readonly events: EventStore | undefined;
   /** The process's own series, which belong to no network. */
   readonly scope: Scope;
 }
@@ -164,6 +174,7 @@ export async function assembleMonitor(
   add(latest);
   add(firstRun.component);
   const annotations = addAnnotations(deps, options, { scope, checkpoints });
+  const events = options.events.enabled ? createEventStore(options.events) : undefined;
   const networks = options.networks.map((network): MonitoredNetwork => {
     const shown = (collector: string): string =>
       options.several ? `${network.name}/${collector}` : collector;
@@ -178,6 +189,7 @@ export async function assembleMonitor(
         collectors: allCollectors,
         memory: () => checkpoints.network(network.name),
         annotations,
+        events: events ?? { record: () => undefined },
         latestClientVersion: () => latest.latest(),
         registered: (collector) => firstRun.registered(shown(collector)),
         succeeded: () => firstRun.succeeded(),
@@ -191,7 +203,7 @@ export async function assembleMonitor(
       network,
     );
   });
-  return { networks, checkpoints, scope };
+  return { networks, checkpoints, events, scope };
 }
 
 function createWriter(

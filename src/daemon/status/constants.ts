@@ -54,7 +54,6 @@ export function processConstants(facts: ConstantFacts): ProcessConstants {
     telemetry: telemetryOf(config),
     config: configSummary(config),
     receivers: {},
-    eventStore: {},
     flowStore: { retention: NONE, backend: {} },
     geoip: {},
     reverseDns: { ttl: NONE, negativeTtl: NONE },

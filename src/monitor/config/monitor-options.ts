@@ -25,6 +25,7 @@ import { sendSecret } from "../../kernel/threads/secrets.ts";
 import type { AnnotationOptions, MonitorOptions, PrivacyOptions } from "../options.ts";
 import { annotationCategories, annotations } from "./annotation-keys.ts";
 import { cardinality } from "./cardinality-keys.ts";
+import { events } from "./event-keys.ts";
 import { networkOptions } from "./network-options.ts";
 import { networks } from "./network-keys.ts";
 import { privacy } from "./privacy-keys.ts";
@@ -70,6 +71,7 @@ export function monitorOptions(config: Config, facts: MonitorFacts): MonitorOpti
       ...readKeyGroup(config, versionChecks),
     },
     annotations: annotationOptions(config),
+    events: readKeyGroup(config, events),
     selfObservability: readKeyGroup(config, selfObservability),
     cardinality: {
       warningThreshold: config.get(cardinality.warningThreshold),
