@@ -1,5 +1,6 @@
 /** Internal state of the monitor as plain data, from which the status is built. */
 import type { OperationStatus } from "../kernel/client/types.ts";
+import type { CertificateStatus } from "../kernel/listen/tls/certificates.ts";
 import type { CardinalityInfo } from "../kernel/telemetry/types.ts";
 import type { CapabilityRow } from "./capability/matrix.ts";
 import type { CheckpointStoreStatus } from "./checkpoints/open.ts";
@@ -44,4 +45,9 @@ export interface NetworkStatus {
 export interface MonitorStatus {
   readonly networks: readonly NetworkStatus[];
   readonly checkpoints: CheckpointStoreStatus;
+  /** Of receivers with TLS. */
+  readonly certificates: readonly {
+    readonly name: string;
+    readonly certificate: CertificateStatus;
+  }[];
 }

@@ -16,6 +16,8 @@ import { checkCardinality, checkNodes } from "./checks/series.ts";
 import { networks } from "./network-keys.ts";
 import { privacySchema } from "./privacy-keys.ts";
 import { providerKeys } from "./provider-keys.ts";
+import { checkStreaming } from "../receivers/config/check-streaming.ts";
+import { streamingSchema, streamingTls } from "../receivers/config/stream-keys.ts";
 import { upkeepSchema } from "./upkeep-keys.ts";
 
 /** They stand at the root of the file. */
@@ -27,6 +29,7 @@ export const monitorKeys: Schema = [
   ...privacySchema,
   ...annotationSchema,
   ...upkeepSchema,
+  ...streamingSchema,
 ];
 
 export const monitorChecks: readonly Check[] = [
@@ -39,4 +42,6 @@ export const monitorChecks: readonly Check[] = [
   checkVersions,
   checkNetworkNames,
   checkAnnotations,
+  checkStreaming,
+  streamingTls.check,
 ];
