@@ -137,10 +137,10 @@ function addReceivers(
       clock,
       log,
       needs: networks.map(({ component }) => component.name),
-      targets: networks.map(({ ingest }, index) => ({
+      targets: networks.map((network, index) => ({
         id: configured[index]?.name ?? "",
         selfObservability: configured[index]?.selfObservability ?? false,
-        ingest,
+        ingest: () => network.ingest(),
       })),
     },
     wanted,

@@ -28,7 +28,7 @@ export async function startReceiving(sections: Section): Promise<Received> {
       gateway: { listen: "127.0.0.1:0" },
       state: { directory: temporaryFolder() },
       services: { dedup: false, tokens: false },
-      otlp: { endpoint: exported.endpoint, metric_interval: "200ms" },
+      otlp: { endpoint: exported.endpoint, metric_interval: "100ms" },
       vpn: {
         url: estate.tailscale.url,
         auth: {

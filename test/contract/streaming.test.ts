@@ -73,9 +73,9 @@ function peakMib(pid: number): number {
   return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024;
 }
 
-let with_: Received;
+let receiving: Received;
 const streamed = (sent: Sent): Promise<Reply> =>
-  post(with_.port("stream"), { ...sent, headers: { ...authorized, ...sent.headers } });
+  post(receiving.port("stream"), { ...sent, headers: { ...authorized, ...sent.headers } });
 
 /** What a request adds to a counter, once it is exported. */
 async function adds(
@@ -85,25 +85,25 @@ async function adds(
   send: () => Promise<void>,
 ): Promise<void> {
   // What earlier requests counted is exported by then.
-  const exports = with_.exported.batches.length;
-  await vi.waitFor(() => expect(with_.exported.batches.length).toBeGreaterThan(exports + 1), {
+  const exports = receiving.exported.batches.length;
+  await vi.waitFor(() => expect(receiving.exported.batches.length).toBeGreaterThan(exports + 5), {
     timeout: 10_000,
     interval: 20,
   });
-  const before = with_.sum(metric, attributes);
+  const before = receiving.sum(metric, attributes);
   await send();
-  await vi.waitFor(() => expect(with_.sum(metric, attributes) - before).toBe(by), {
+  await vi.waitFor(() => expect(receiving.sum(metric, attributes) - before).toBe(by), {
     timeout: 10_000,
     interval: 50,
   });
 }
 
 beforeAll(async () => {
-  with_ = await startReceiving({
+  receiving = await startReceiving({
     streaming: { enabled: true, listen: "127.0.0.1:0", token: TOKEN },
   });
 }, 60_000);
-afterAll(() => with_[Symbol.asyncDispose]());
+afterAll(() => receiving[Symbol.asyncDispose]());
 
 describe("the streaming receiver", () => {
   it("acknowledges with exactly the sender's success, and says how durable that is", async () => {
@@ -237,12 +237,12 @@ describe("the streaming receiver", () => {
   });
 
   it("counts a batch whole or not at all", async () => {
-    const before = with_.sum("vpn.stream.records", { type: "flow" });
-    await adds("vpn.stream.decode_errors", { type: "flow" }, 1, async () => {
-      const body = text(flow(), flow(), flow({ start: 5 }));
-      expect((await streamed({ body })).status).toBe(400);
-    });
-    expect(with_.sum("vpn.stream.records", { type: "flow" })).toBe(before);
+    await adds("vpn.stream.records", { type: "flow" }, 0, () =>
+      adds("vpn.stream.decode_errors", { type: "flow" }, 1, async () => {
+        const body = text(flow(), flow(), flow({ start: 5 }));
+        expect((await streamed({ body })).status).toBe(400);
+      }),
+    );
   });
 
   it("names each violated rule of a flow record", async () => {
@@ -286,7 +286,7 @@ describe("the streaming receiver", () => {
     await streamed({ body: text({ time: String(time), event: record }) });
     await vi.waitFor(
       () => {
-        const log = with_.exported
+        const log = receiving.exported
           .logs()
           .find(({ attributes }) => attributes["vpn.audit.event_group_id"] === "eg-timed");
         expect(log).toMatchObject({ name: "vpn.config.audit" });
@@ -294,14 +294,14 @@ describe("the streaming receiver", () => {
       },
       { timeout: 10_000, interval: 50 },
     );
-    expect(with_.sum("svc.ingest.records", { source: "stream", signal: "audit" })).toBeGreaterThan(
-      0,
-    );
-    expect(with_.sum("svc.ingest.size", { source: "stream" })).toBeGreaterThan(0);
+    expect(
+      receiving.sum("svc.ingest.records", { source: "stream", signal: "audit" }),
+    ).toBeGreaterThan(0);
+    expect(receiving.sum("svc.ingest.size", { source: "stream" })).toBeGreaterThan(0);
   });
 
   it("stands in the status: enabled, without a failure, its token set", async () => {
-    const { text: body } = await rest(with_.daemon, "GET", "/api/status.json");
+    const { text: body } = await rest(receiving.daemon, "GET", "/api/status.json");
     const status = JSON.parse(body) as {
       receivers: object;
       components: { name: string }[];
@@ -323,11 +323,11 @@ describe("hostile bodies", () => {
   /** Time of the processor, as others may use it too. */
   const MAX_CPU_MS = 2_500;
   /** Two bodies at the limit, and what the collector of garbage leaves for a while. */
-  const MAX_GROWN_MIB = 3 * 64;
+  const MAX_GROWN_MIB = 2.5 * 64;
 
   let calmMib = 0;
   beforeAll(() => {
-    calmMib = peakMib(with_.daemon.pid);
+    calmMib = peakMib(receiving.daemon.pid);
   });
 
   it.each<[string, () => Sent, number, string]>([
@@ -395,13 +395,12 @@ describe("hostile bodies", () => {
   ])("refuses %s soon", { timeout: 60_000 }, async (_what, sent, status, reason) => {
     const request = sent();
     await adds("vpn.stream.rejected", { reason }, 1, async () => {
-      const before = cpuMs(with_.daemon.pid);
+      const before = cpuMs(receiving.daemon.pid);
       const reply = await streamed(request).catch((error: unknown) => error);
-      expect(cpuMs(with_.daemon.pid) - before).toBeLessThan(MAX_CPU_MS);
+      expect(cpuMs(receiving.daemon.pid) - before).toBeLessThan(MAX_CPU_MS);
       expect(reply).toMatchObject({ status });
     });
-
-    expect(peakMib(with_.daemon.pid) - calmMib).toBeLessThan(MAX_GROWN_MIB);
+    expect(peakMib(receiving.daemon.pid) - calmMib).toBeLessThan(MAX_GROWN_MIB);
   });
 
   it("skips a record in 4,000 wrappers and acknowledges the rest", async () => {

@@ -45,9 +45,9 @@ export function createReceivers(deps: ReceiversDeps, options: ReceiversOptions):
   return {
     components: ports.map(({ component }) => component),
     certificates: () =>
-      ports.flatMap(({ component, certificate }) => {
-        const current = certificate();
-        return current === undefined ? [] : [{ name: component.name, certificate: current }];
+      ports.flatMap((port) => {
+        const certificate = port.certificate();
+        return certificate === undefined ? [] : [{ name: port.component.name, certificate }];
       }),
   };
 }
