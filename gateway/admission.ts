@@ -20,6 +20,8 @@ import { ruleOf } from "./rpc-rules.ts";
 
 export interface ClassifierDeps {
   readonly auth: Pick<AuthOptions, "token" | "adminToken">;
+  /** Only the owner can connect; default false. */
+  readonly isLocal?: boolean;
   readonly trusted: TrustedProxies;
   readonly table: Pick<MethodTable, "match">;
   /** Every rpc service, including health. */
@@ -54,7 +56,7 @@ export function createClassifier(deps: ClassifierDeps): (request: ServerRequest)
     if (isProbe(head)) return { share: "probe", kind: "request", address };
     const rule = methods.get(head.path) ?? routeRule(deps.table, head);
     return {
-      share: isOwner(deps.auth, rule, head) ? "owner" : "stranger",
+      share: isOwner(deps, rule, head) ? "owner" : "stranger",
       kind: rule.kind,
       address,
     };
@@ -98,7 +100,12 @@ function routeRule(table: Pick<MethodTable, "match">, { method, path }: Head): R
  * Whether a request carries a valid credential for its route. Where none is required, local
  * programs are trusted, unless they forward somebody else's request.
  */
-function isOwner(auth: ClassifierDeps["auth"], rule: Rule, head: Head): boolean {
+function isOwner(
+  { auth, isLocal = false }: Pick<ClassifierDeps, "auth" | "isLocal">,
+  rule: Rule,
+  head: Head,
+): boolean {
+  if (isLocal) return true;
   const authorization = joinedHeader(head.headers["authorization"]);
   const asked = tokensFor(auth, rule.access);
   if (asked.length > 0)

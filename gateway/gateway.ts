@@ -6,6 +6,7 @@ import type { Clock } from "../src/kernel/base/clock.ts";
 import type { Ids } from "../src/kernel/base/ids.ts";
 import type { Log } from "../src/kernel/base/log.ts";
 import type { Address } from "../src/kernel/config/values/address.ts";
+import type { SocketPath } from "../src/kernel/listen/bind.ts";
 import { contentPolicy } from "../src/kernel/listen/headers/content-policy.ts";
 import { refuse, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
 import type { Admitted, Handler, Refuse } from "../src/kernel/listen/handler.ts";
@@ -66,7 +67,8 @@ export interface GatewayDeps {
 const NO_PAGE = contentPolicy();
 
 export interface GatewayOptions {
-  readonly address: Address;
+  /** On a Unix socket every client is the owner: whoever can connect may read the state folder. */
+  readonly address: Address | SocketPath;
   /** `gateway.tls.*`; plain HTTP if absent. */
   readonly tls?: ListenTls;
   readonly limits?: LimitOverrides;
@@ -80,13 +82,16 @@ export type Gateway = Listener;
  */
 export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gateway {
   const draining = new AbortController();
-  const surfaces = createSurfaces(deps, draining.signal);
+  const isLocal = "path" in options.address;
+  const surfaces = createSurfaces({ ...deps, isLocal }, draining.signal);
   const isAdmin = deps.surface === "admin";
   const listener = createListener(
     {
-      ...(isAdmin
-        ? { name: "admin", setting: "admin.listen" }
-        : { name: "gateway", setting: "gateway.listen" }),
+      ...(isLocal
+        ? { name: "owner", setting: "state.directory" }
+        : isAdmin
+          ? { name: "admin", setting: "admin.listen" }
+          : { name: "gateway", setting: "gateway.listen" }),
       address: options.address,
       credential: deps.auth.token !== undefined || (isAdmin && deps.auth.adminToken !== undefined),
       ...(options.tls === undefined ? {} : { tls: options.tls }),
@@ -125,7 +130,10 @@ interface Front {
   readonly handle: Handler;
 }
 
-function createSurfaces(deps: GatewayDeps, draining: AbortSignal): Front {
+function createSurfaces(
+  deps: GatewayDeps & { readonly isLocal: boolean },
+  draining: AbortSignal,
+): Front {
   const { services, plain, log, clock, probes } = deps;
   const authorize = counted(createAuthorize(deps.auth), deps);
   const validator = createRequestValidator();
@@ -194,6 +202,7 @@ function createSurfaces(deps: GatewayDeps, draining: AbortSignal): Front {
   return {
     classify: createClassifier({
       auth: deps.auth,
+      isLocal: deps.isLocal,
       trusted,
       table,
       services: [...rpc, health],

@@ -1,6 +1,7 @@
 /**
  * `npm run generate`: everything under `src/gen`, `test/gen`, `docs/api` and `docs/schemas` comes
- * from `proto/` and `test/proto/` through here, and `workers/wasm/module.ts` from its sources. `--baseline` also accepts the present API as the
+ * from `proto/` and `test/proto/` through here, `workers/wasm/module.ts` from its sources, and the
+ * reference pages, dashboards and the manual page from what they describe. `--baseline` also accepts the present API as the
  * one that later changes are compared with.
  */
 import { spawnSync } from "node:child_process";
@@ -39,3 +40,6 @@ writeMetricsDocs();
 
 const { writeDashboards } = await import("./dashboards.ts");
 writeDashboards();
+
+const { writeManPage } = await import("./man-page.ts");
+writeManPage();

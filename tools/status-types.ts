@@ -24,6 +24,8 @@ import {
   SetGroupStatusResponseSchema,
 } from "../src/gen/steward/dedup/v1/duplicates_pb.ts";
 import { ListJobsResponseSchema } from "../src/gen/steward/dedup/v1/jobs_pb.ts";
+import { GetDashboardResponseSchema } from "../src/gen/steward/dedup/v1/statistics_pb.ts";
+import { GetReadinessResponseSchema } from "../src/gen/steward/dedup/v1/system_pb.ts";
 import {
   GetSyncStatusResponseSchema,
   StartSyncResponseSchema,
@@ -57,6 +59,8 @@ const DEDUP_ANSWERS: readonly DescMessage[] = [
   StartSyncResponseSchema,
   GetAnalysisStatusResponseSchema,
   ListJobsResponseSchema,
+  GetDashboardResponseSchema,
+  GetReadinessResponseSchema,
 ];
 
 /** Messages and times that the status leaves unset at times, which no option of the field says. */

@@ -38,6 +38,10 @@ export interface Command {
   /** One line of the command list, at most 48 characters. */
   readonly summary: string;
   readonly options: OptionTable;
+  /** It asks a running daemon; the general help lists such commands apart. Default false. */
+  readonly asksDaemon?: boolean;
+  /** Words that its first operand may be, for the shell's completion. */
+  readonly words?: readonly string[];
   /** Its help text: at most 80 columns, with examples and exit codes. */
   readonly help: string;
   /** Throws what `misuse` returns. Not called for `--help`. */

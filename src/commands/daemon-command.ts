@@ -148,11 +148,13 @@ export function parseDaemonMode(parsed: ParsedOptions, misuse: Misuse): Invocati
 
 /** The general help: the daemon, its modes, and a line for each command. */
 export function generalHelp(commands: readonly Command[]): string {
-  const lines = commands.map(
-    ({ usage, summary }) => `  ${`steward ${usage}`.padEnd(SUMMARY_COLUMN)}${summary}\n`,
+  const lineOf = ({ usage, summary }: Command): string =>
+    `  ${`steward ${usage}`.padEnd(SUMMARY_COLUMN)}${summary}\n`;
+  const [asking = [], others = []] = [true, false].map((asks) =>
+    commands.filter(({ asksDaemon = false }) => asksDaemon === asks).map(lineOf),
   );
   const more = commands.map(({ name }) => `steward ${name} --help`);
-  return `${INTRODUCTION}${lines.join("")}\n${DETAILS}${wrapped("More:", more)}\n`;
+  return `${INTRODUCTION}${others.join("")}\nOf the running daemon:\n${asking.join("")}\n${DETAILS}${wrapped("More:", more)}\n`;
 }
 
 /** The items, separated by commas, in lines that are not longer than `LINE_LENGTH`. */

@@ -16,7 +16,7 @@ export interface Option {
   readonly short?: string;
   /** May be given several times, each adding a value. */
   readonly many?: true;
-  /** The options of which it needs one to mean anything. */
+  /** The switches or texts of which it needs one to mean anything. */
   readonly goesWith?: string | readonly string[];
 }
 

@@ -22,8 +22,9 @@ export function readOptions(
   commands: readonly OptionsOwner[],
 ): ParsedOptions {
   const misuse = misuseOf(command);
+  const isId = command === undefined ? () => false : isIdOf(table);
   const { tokens } = parseArgs({
-    args: args.map(twoDashes(args)),
+    args: args.map((arg, at) => (isId(arg) ? OPERAND + arg : twoDashes(args)(arg, at))),
     options: asParseArgs(table),
     strict: false,
     tokens: true,
@@ -54,7 +55,7 @@ export function readOptions(
       if (token.inlineValue || second?.kind !== "positional")
         throw misuse(`${shown} needs two values: ${shown} A B`);
       taken.add(second.index);
-      lists.set(token.name, [token.value, second.value]);
+      lists.set(token.name, [token.value, operandOf(second.value)]);
     } else {
       const value = readOptionValue(shown, token.value, option.value, misuse);
       if (typeof value === "string" && option.many === true)
@@ -67,7 +68,10 @@ export function readOptions(
   for (const [shown, { goesWith }] of given) {
     const partners = goesWith === undefined ? [] : [goesWith].flat();
     const dashes = command === undefined ? "-" : "--";
-    if (partners.length > 0 && !partners.some((partner) => switches.has(partner)))
+    if (
+      partners.length > 0 &&
+      !partners.some((partner) => switches.has(partner) || texts.has(partner))
+    )
       throw misuse(
         `${shown} goes with ${partners.map((partner) => `${dashes}${partner}`).join(" or ")}`,
       );
@@ -78,9 +82,21 @@ export function readOptions(
     numbers,
     lists,
     positionals: tokens.flatMap((token) =>
-      token.kind === "positional" && !taken.has(token.index) ? [token.value] : [],
+      token.kind === "positional" && !taken.has(token.index) ? [operandOf(token.value)] : [],
     ),
   };
+}
+
+/** Before an operand that looks like an option; no argument of a process holds a NUL. */
+const OPERAND = "\0";
+
+function operandOf(value: string): string {
+  return value.startsWith(OPERAND) ? value.slice(OPERAND.length) : value;
+}
+
+/** Ids of jobs and groups have 21 characters and may begin with a dash. */
+function isIdOf(table: OptionTable): (arg: string) => boolean {
+  return (arg) => /^-[\w-]{20}$/.test(arg) && !Object.hasOwn(table, arg.replace(/^-+/, ""));
 }
 
 // parseArgs would read -config as five short options; these long names have one dash.

@@ -14,7 +14,7 @@ import { parseTimeOfDay } from "../kernel/state/backups/backup-times.ts";
 import { checkRoom, createBackups } from "../kernel/state/backups/nightly-backups.ts";
 import type { Component } from "../kernel/supervisor/component.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
-import { ownerSocket } from "./listeners/owner-socket.ts";
+import type { BackupRouteDeps } from "./listeners/backup-route.ts";
 import { derivedStores, storesElsewhere } from "./stores.ts";
 import { stewardVersion } from "./version.ts";
 
@@ -49,27 +49,22 @@ export function nightlyBackups(
   ];
 }
 
-/** The socket on which `steward backup` reaches this daemon. */
+/** How the daemon makes a backup for `steward backup`. */
 export function backupsByHand(
   configuration: DaemonConfiguration,
-  log: Log,
-  needs: readonly string[],
-): Component {
+): Pick<BackupRouteDeps, "run" | "directory" | "job"> {
   const directory = configuration.stateDirectory;
-  return ownerSocket(
-    {
-      log,
-      run: runBackupProcess,
-      job() {
-        const folder = {
-          directory,
-          derived: derivedStores(),
-          elsewhere: storesElsewhere(configuration),
-        };
-        checkRoom(directory, folder);
-        return { ...folder, version: stewardVersion() };
-      },
+  return {
+    run: runBackupProcess,
+    directory,
+    job() {
+      const folder = {
+        directory,
+        derived: derivedStores(),
+        elsewhere: storesElsewhere(configuration),
+      };
+      checkRoom(directory, folder);
+      return { ...folder, version: stewardVersion() };
     },
-    { directory, needs },
-  );
+  };
 }

@@ -48,7 +48,8 @@ import { backupsByHand, nightlyBackups } from "./nightly-backups.ts";
 import { createProcessTelemetry, type ProcessTelemetry } from "./telemetry/telemetry.ts";
 import { configureProfiling, type ProcessProfiling } from "./telemetry/profiling.ts";
 import { systemRuntime, type DaemonRuntime } from "./runtime.ts";
-import { served } from "./listeners/served.ts";
+import { ownerSocket } from "./listeners/owner-socket.ts";
+import { served, servedToOwner } from "./listeners/served.ts";
 import type { ProcessStatusDeps } from "./status/process-status.ts";
 import { watchStores } from "./status/stores.ts";
 import type { HostedTokens } from "./services/tokens.ts";
@@ -292,7 +293,14 @@ function components(daemon: Daemon): Component[] {
   if (daemon.admin !== undefined) parts.push(daemon.admin);
   parts.push(
     ...nightlyBackups(daemon.configuration, daemon.log.child("backups"), servicesOf(daemon)),
-    backupsByHand(daemon.configuration, daemon.log.child("backups"), servicesOf(daemon)),
+    ownerSocket(
+      {
+        ...backupsByHand(daemon.configuration),
+        log: daemon.log.child("owner"),
+        served: (backup) => servedToOwner(daemon, backup),
+      },
+      servicesOf(daemon),
+    ),
     daemon.updates,
     ...daemon.profiling.components,
   );

@@ -356,3 +356,62 @@ export interface Job {
   /** The result as an object. */
   readonly result: unknown | null;
 }
+
+export interface GetDashboardResponse {
+  readonly data: Dashboard;
+}
+
+export interface Dashboard {
+  readonly totalDocuments: number;
+  readonly pendingGroups: number;
+  /** Documents that wait for the next analysis. */
+  readonly pendingAnalysis: number;
+  readonly lastSyncAt: string | null;
+  readonly lastAnalysisAt: string | null;
+  /** Documents inserted or updated by the last sync. */
+  readonly lastSyncDocumentCount: number | null;
+  /** Groups of any status after the last analysis. */
+  readonly totalDuplicateGroups: number | null;
+  /** At most ten, those with the most pending groups. */
+  readonly topCorrespondents: readonly CorrespondentGroups[];
+  /** An analysis with the settings now in effect may give other groups than the stored ones. */
+  readonly analysisStale: boolean;
+  /** "config_changed", or null while the analysis is not stale. */
+  readonly analysisStaleReason: string | null;
+  /** Documents that the last sync brought: GET /documents?since=lastSyncAt lists them. */
+  readonly arrivedDocuments: number;
+  /** Groups that are not deleted and were found since then, or have one of these documents: GET /duplicates?since=lastSyncAt. */
+  readonly arrivedGroups: number;
+  /** What takes no part in the search for duplicates, or only in part: GET /documents/skipped. */
+  readonly skippedDocuments: number;
+}
+
+export interface CorrespondentGroups {
+  readonly correspondent: string;
+  /** Pending groups that have a document of the correspondent. */
+  readonly groupCount: number;
+}
+
+export interface GetReadinessResponse {
+  readonly data: Readiness;
+}
+
+export interface Readiness {
+  /** Always "ready"; a process that is not answers with an error. */
+  readonly status: string;
+  readonly checks: ReadinessChecks | null;
+}
+
+export interface ReadinessChecks {
+  /** The store. */
+  readonly database: Check | null;
+  /** The worst of all archives. */
+  readonly paperless: Check | null;
+}
+
+export interface Check {
+  /** "ok" or "error". */
+  readonly status: string;
+  /** The class of failure, without addresses or credentials. */
+  readonly error?: string | null;
+}

@@ -26,6 +26,7 @@ describe("the table of commands", () => {
       "./dedup/modes.ts",
       "./dedup/options.ts",
       "./dedup/parameter-options.ts",
+      "./remote/options.ts",
     ];
     const loaded = declarations.flatMap((file) =>
       [

@@ -39,9 +39,9 @@ function ask(method = "POST", path = "/backup"): Promise<IncomingMessage> {
   );
 }
 
-async function firstLine(answer: IncomingMessage): Promise<any> {
+async function firstEvent(answer: IncomingMessage): Promise<any> {
   for await (const chunk of answer.iterator({ destroyOnReturn: false }))
-    return JSON.parse(String(chunk));
+    return JSON.parse(String(chunk).replace(/^data: /, ""));
 }
 
 const staged = (): boolean => existsSync(join(state, "backup-staged"));
@@ -90,7 +90,7 @@ describe("steward backup beside a running daemon", () => {
 
   it("is one at a time, and the copy goes when the command leaves", async () => {
     const held = await ask();
-    expect(await firstLine(held)).toMatchObject({ directory: join(state, "backup-staged") });
+    expect(await firstEvent(held)).toMatchObject({ directory: join(state, "backup-staged") });
     const target = join(temporaryFolder(), "made");
     const refused = await backup(target);
     expect(refused).toMatchObject({ code: 1, stdout: "" });
@@ -100,16 +100,16 @@ describe("steward backup beside a running daemon", () => {
     expect((await backup(target)).code).toBe(0);
   });
 
-  it("answers nothing else on that socket", async () => {
-    expect((await ask("GET", "/backup")).statusCode).toBe(404);
-    expect((await ask("POST", "/api/v1/sync")).statusCode).toBe(404);
+  it("is served on the owner's socket alone", async () => {
+    expect((await ask("GET", "/backup")).statusCode).toBe(405);
+    expect((await rest(daemon, "POST", "/backup")).status).toBe(404);
   });
 });
 
 describe("steward backup after a daemon that was killed", () => {
   it("copies the folder itself; the next start removes what was left", async () => {
     const held = await ask();
-    await firstLine(held);
+    await firstEvent(held);
     await daemon.stop("SIGKILL");
     expect(staged()).toBe(true);
     const target = join(temporaryFolder(), "made");
@@ -124,13 +124,11 @@ describe("a state folder whose path is too long for a socket", () => {
   it("is used all the same; the log and the refused backup say why", async () => {
     const long = join(temporaryFolder(), "a".repeat(100));
     const other = await start(long);
-    expect(other.stderr.join("\n")).toMatch(
-      /`steward backup` cannot reach this daemon.*at most 107/,
-    );
+    expect(other.stderr.join("\n")).toMatch(/commands cannot reach this daemon.*at most 107/);
     const refused = await backup(join(temporaryFolder(), "made"), long);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain(
-      "its path is longer than 107 bytes: stop the daemon, or give it",
+      "is longer than the 107 bytes that a Unix socket allows; stop the daemon, or give it a shorter state.directory",
     );
     await other.stop();
     expect((await backup(join(temporaryFolder(), "made"), long)).code).toBe(0);

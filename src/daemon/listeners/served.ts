@@ -141,6 +141,24 @@ function plainRoutes(
   ];
 }
 
+/**
+ * What the owner's socket serves: everything without a credential, since whoever can connect may
+ * read the state folder; a Vault token is still asked for where the contract has one.
+ */
+export function servedToOwner(daemon: ServedDaemon, backup: PlainRoute): GatewayDeps {
+  const gateway = served(daemon, "gateway");
+  const monitor = daemon.monitor?.rpc ?? [];
+  return {
+    ...gateway,
+    services: [...gateway.services.filter((service) => !monitor.includes(service)), ...monitor],
+    plain: [...gateway.plain, backup],
+    auth: { allowedHosts: [] },
+    trustedProxies: [],
+    surface: "all",
+    landing: true,
+  };
+}
+
 /** Each service has its own readiness rule. */
 function serviceReady({ tokens, monitor, dedup }: ServedDaemon, name: string): boolean {
   if (name.startsWith("steward.tokens.")) {

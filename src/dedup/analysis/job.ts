@@ -30,7 +30,8 @@ import { createBreath } from "./breath.ts";
 import type { Classifier, SkipReasons } from "./outcome.ts";
 import { createClassifier, documentPairs, foundGroups } from "./outcome.ts";
 import type { AnalysisParameters } from "./parameters.ts";
-import type { Settled } from "./settled.ts";
+import { redescribe } from "./redescribe.ts";
+import type { Settled, Standing } from "./settled.ts";
 import { createSettled } from "./settled.ts";
 import type { SketchStore } from "./sketch-store.ts";
 import { analysisFingerprint, weightsFingerprint } from "./staleness.ts";
@@ -123,14 +124,13 @@ async function run(
   const parameters = deps.parameters();
   const [startMs, readAtMs] = [clock.monotonic(), clock.now()];
   const fingerprint = analysisFingerprint(parameters);
-  const last = job.input.force ? undefined : settled.result(fingerprint);
+  const standing = job.input.force ? undefined : settled.standing(fingerprint);
   const settle = settled.begin(fingerprint);
-  if (last) {
-    await sweepGenerations((change) => job.commit(change));
-    await repeatGeneration((change) => job.commit(change), deps.index, clock.now());
-    job.phase("finish", 1).step(1, "nothing has changed since the last analysis");
-    const result = unchanged(last, Math.round(clock.monotonic() - startMs));
-    settle(result, 0);
+  if (standing) {
+    const groupsUpdated = await renew(job, { ...deps, parameters }, standing);
+    const durationMs = Math.round(clock.monotonic() - startMs);
+    const result = { ...unchanged(standing.result, durationMs), groupsUpdated };
+    settle({ ...standing, result }, 0);
     return result;
   }
   const isFullRebuild = job.input.force || deps.env.read(currentGeneration) === 0;
@@ -201,8 +201,25 @@ async function run(
     warnings: bandWarnings(parameters),
     durationMs: Math.round(clock.monotonic() - startMs),
   };
-  settle(result, marked);
+  settle({ result, kept: new Set(identities.kept.map(({ id }) => id)) }, marked);
   return result;
+}
+
+/** Brings what is said of groups up to date; answers for how many it changed. */
+async function renew(
+  job: JobContext<AnalysisInput>,
+  deps: Omit<AnalysisJobDeps, "parameters"> & { readonly parameters: AnalysisParameters },
+  { kept, revision, metadataChanged }: Standing<AnalysisResult>,
+): Promise<number> {
+  if (metadataChanged) {
+    const updated = await redescribe(job, { ...deps, kept, revision });
+    job.phase("finish", 1).step(1, "only metadata has changed since the last analysis");
+    return updated;
+  }
+  await sweepGenerations((change) => job.commit(change));
+  await repeatGeneration((change) => job.commit(change), deps.index, deps.clock.now());
+  job.phase("finish", 1).step(1, "nothing has changed since the last analysis");
+  return 0;
 }
 
 /** The result of an analysis in the state that one with this result left behind. */

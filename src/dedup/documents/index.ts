@@ -75,6 +75,8 @@ export interface DocumentIndex {
   texts(): Generator<IndexedText>;
   /** When the document was last stored, in milliseconds since 1970. */
   syncedAtMs(docNo: number): number | undefined;
+  /** Whether a document was stored or removed after `revision` had this value. */
+  changedSince(docNo: number, revision: number): boolean;
   readonly size: number;
   /** Documents that wait for the next analysis. */
   readonly pending: number;
@@ -87,6 +89,8 @@ export interface DocumentIndex {
   statistics(): DocumentStatistics;
   /** Grows with each change. */
   readonly revision: number;
+  /** Grows with each document that comes, goes or has another text. */
+  readonly textRevision: number;
 }
 
 /** The text of a document. */
@@ -101,6 +105,8 @@ interface IndexedText {
 interface Columns {
   readonly wordCount: number[];
   readonly syncedAtMs: number[];
+  /** The revision that the last change of the document made. */
+  readonly revision: number[];
   readonly firstSeenAtMs: number[];
   readonly truncated: boolean[];
   readonly hasText: boolean[];
@@ -136,6 +142,7 @@ export function createDocumentIndex(archiveOrder: readonly string[]): DocumentIn
   const columns: Columns = {
     wordCount: [],
     syncedAtMs: [],
+    revision: [],
     firstSeenAtMs: [],
     truncated: [],
     hasText: [],
@@ -156,9 +163,11 @@ export function createDocumentIndex(archiveOrder: readonly string[]): DocumentIn
   const lengths = createLengthCounts();
   let pending = 0;
   let revision = 0;
+  let textRevision = 0;
   let counted: { readonly revision: number; readonly statistics: DocumentStatistics } | undefined;
 
   const setText = (slot: number, wordCount: number, contentHash: Uint8Array): void => {
+    if (columns.wordCount[slot] !== wordCount || !hashes.is(slot, contentHash)) textRevision += 1;
     if (hashes.has(slot)) lengths.remove(at(columns.wordCount, slot));
     columns.wordCount[slot] = wordCount;
     hashes.set(slot, contentHash);
@@ -185,6 +194,7 @@ export function createDocumentIndex(archiveOrder: readonly string[]): DocumentIn
     columns.pending[slot] = Number(row.pending);
     setText(slot, row.wordCount, row.contentHash);
     columns.syncedAtMs[slot] = row.syncedAtMs;
+    columns.revision[slot] = revision;
     columns.firstSeenAtMs[slot] = firstSeenAtMs(row);
     columns.truncated[slot] = row.truncated;
     columns.hasText[slot] = row.contentHash.length > 0;
@@ -196,6 +206,7 @@ export function createDocumentIndex(archiveOrder: readonly string[]): DocumentIn
       const known = slots.get(row.docNo);
       if (known !== undefined) return fill(known, row);
       const slot = order.take();
+      textRevision += 1;
       fill(slot, row);
       slots.set(row.docNo, slot);
       order.add(slot);
@@ -204,6 +215,7 @@ export function createDocumentIndex(archiveOrder: readonly string[]): DocumentIn
       const slot = slots.get(docNo);
       if (slot === undefined) return;
       revision += 1;
+      textRevision += 1;
       pending -= columns.pending[slot] ?? 0;
       columns.pending[slot] = 0;
       setText(slot, 0, NO_HASH);
@@ -233,6 +245,10 @@ export function createDocumentIndex(archiveOrder: readonly string[]): DocumentIn
       const slot = slots.get(docNo);
       return slot === undefined ? undefined : columns.syncedAtMs[slot];
     },
+    changedSince(docNo, since) {
+      const slot = slots.get(docNo);
+      return slot === undefined || at(columns.revision, slot) > since;
+    },
     get size() {
       return slots.size;
     },
@@ -257,6 +273,9 @@ export function createDocumentIndex(archiveOrder: readonly string[]): DocumentIn
     get revision() {
       return revision;
     },
+    get textRevision() {
+      return textRevision;
+    },
   };
 }
 
@@ -273,6 +292,8 @@ function createHashColumn(): {
   set(slot: number, hash: Uint8Array): void;
   get(slot: number): Uint8Array;
   has(slot: number): boolean;
+  /** Whether the slot has this hash, or none when it is empty. */
+  is(slot: number, hash: Uint8Array): boolean;
 } {
   let bytes = new Uint8Array(0);
   let known = new Uint8Array(0);
@@ -292,6 +313,10 @@ function createHashColumn(): {
     get: (slot) =>
       known[slot] === 1 ? bytes.slice(slot * HASH_BYTES, (slot + 1) * HASH_BYTES) : NO_HASH,
     has: (slot) => known[slot] === 1,
+    is(slot, hash) {
+      if (known[slot] !== 1) return hash.length !== HASH_BYTES;
+      return Buffer.compare(bytes.subarray(slot * HASH_BYTES, (slot + 1) * HASH_BYTES), hash) === 0;
+    },
   };
 }
 

@@ -5,7 +5,7 @@
 import { explainPairs, textQualities } from "../../../workers/describe/tasks.ts";
 import type { PairToExplain } from "../../../workers/describe/tasks.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
-import type { FoundGroup, FoundPair } from "./graph.ts";
+import type { Findings, FoundPair } from "./graph.ts";
 import type { PrimaryCandidate } from "./primary.ts";
 import { suggestPrimary } from "./primary.ts";
 
@@ -38,7 +38,7 @@ const TASK_TEXTS = 64;
 
 /** One description for each group. Rejects with the signal's reason. */
 export async function describeGroups(
-  found: readonly FoundGroup[],
+  found: readonly Findings[],
   deps: DescribeDeps,
 ): Promise<Description[]> {
   const qualities = await readQualities(found, deps);
@@ -60,7 +60,7 @@ export async function describeGroups(
 
 /** For each group the quality of its texts, by the index of their representative. */
 async function readQualities(
-  found: readonly FoundGroup[],
+  found: readonly Findings[],
   deps: DescribeDeps,
 ): Promise<ReadonlyMap<number, number>[]> {
   const results: Map<number, number>[] = found.map(() => new Map());
@@ -111,13 +111,13 @@ function* present<T, V>(
 }
 
 /** Members that stand for the texts; none when there is nothing to compare. */
-function textsToRead({ texts }: FoundGroup): number[] {
+function textsToRead({ texts }: Findings): number[] {
   const distinct = [...new Set(texts)];
   return distinct.length < 2 ? [] : distinct;
 }
 
 function suggest(
-  { members, texts }: FoundGroup,
+  { members, texts }: Findings,
   qualities: ReadonlyMap<number, number>,
   deps: DescribeDeps,
 ): { member: number; reasons: readonly string[] } {
@@ -137,10 +137,7 @@ function suggest(
  * Of equally good ones that with the lower text by hash; the primary's text comes first, else the
  * lower one.
  */
-function pairToExplain(
-  { pairs, texts, ranks }: FoundGroup,
-  primary: number,
-): FoundPair | undefined {
+function pairToExplain({ pairs, texts, ranks }: Findings, primary: number): FoundPair | undefined {
   const text = texts[primary];
   const key = ({ a, b, confidence }: FoundPair): readonly number[] => {
     const [low = 0, high = 0] = [ranks[a] ?? 0, ranks[b] ?? 0].sort((x, y) => x - y);
@@ -161,7 +158,7 @@ function isBefore(a: readonly number[], b: readonly number[]): boolean {
 
 async function explainAll(
   pairs: readonly (FoundPair | undefined)[],
-  found: readonly FoundGroup[],
+  found: readonly Findings[],
   deps: DescribeDeps,
 ): Promise<string[][]> {
   const lines = found.map((group, index) => describeTexts(group, pairs[index], deps));
@@ -191,7 +188,7 @@ async function explainAll(
 
 // Texts that are equal as far as they were read are no exact copies.
 function describeTexts(
-  { members, texts }: FoundGroup,
+  { members, texts }: Findings,
   pair: FoundPair | undefined,
   deps: DescribeDeps,
 ): string[] {

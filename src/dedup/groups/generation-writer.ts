@@ -46,6 +46,8 @@ export interface GenerationWriter {
    * have.
    */
   write(planned: readonly PlannedGroup[]): Promise<void>;
+  /** Counts groups that stay as readers see them. */
+  leave(count: number): void;
   /** Removes groups, but those that were decided about meanwhile. */
   remove(ids: readonly string[]): Promise<void>;
   /** Groups taken so far. */
@@ -99,6 +101,10 @@ export async function createGenerationWriter(
         written += some.length;
         for (const { change } of some) changes[change] += 1;
       }
+    },
+    leave(count) {
+      written += count;
+      changes.none += count;
     },
     async remove(ids) {
       for (let at = 0; at < ids.length; at += REMOVED_ROWS)

@@ -42,6 +42,9 @@ export interface FoundGroup {
   readonly verified: number;
 }
 
+/** What a group is described by. */
+export type Findings = Omit<FoundGroup, "verified">;
+
 /** What groups are made from: an analysis' outcome. */
 export interface GraphInput {
   /** The documents of each text, by its rank. */

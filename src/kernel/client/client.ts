@@ -36,6 +36,7 @@ function createClient(spec: ClientSpec, deps: ClientDeps): Client {
     connections: spec.limits.connections,
     connectMs: spec.limits.connectMs,
     trust: spec.trust,
+    socketPath: spec.socketPath,
   });
   const ledger = createLedger(() => clock.now());
   const skew = createSkew(clock);

@@ -92,6 +92,8 @@ export interface ClientSpec {
   readonly name: string;
   /** Scheme, host and optional path prefix; no user, no query. */
   readonly base: URL;
+  /** The Unix socket to connect to; default: the host of the base. */
+  readonly socketPath?: string;
   readonly auth: Authorizer;
   readonly limits: ClientLimits;
   readonly retry: RetryRule;

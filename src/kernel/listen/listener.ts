@@ -1,12 +1,12 @@
 /**
- * One TCP port that serves HTTP/1.1 and HTTP/2, with or without TLS, to one handler, within limits
+ * One TCP port or Unix socket that serves HTTP/1.1 and HTTP/2, with or without TLS, to one handler, within limits
  * that hold whatever the client or the handler does, and that drains when it stops.
  */
 import { createServer, type Server, type Socket } from "node:net";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { formatAddress, type Address } from "../config/values/address.ts";
-import { bind, refuseOpenAddress } from "./bind.ts";
+import { bind, refuseOpenAddress, type SocketPath } from "./bind.ts";
 import {
   createCertificates,
   RELOAD_MS,
@@ -45,7 +45,7 @@ export interface ListenerSpec {
   readonly name: string;
   /** The configuration key of the address, named in remedies, e.g. `gateway.listen`. */
   readonly setting: string;
-  readonly address: Address;
+  readonly address: Address | SocketPath;
   /** Whether requests need a credential. Without one only loopback addresses are accepted. */
   readonly credential: boolean;
   /**
@@ -77,7 +77,7 @@ export interface ListenerDeps {
 /** A port, open between `start` and `stop`. */
 export interface Listener {
   readonly name: string;
-  /** The bound port; 0 while unbound. */
+  /** The bound port; 0 while unbound, and of a Unix socket. */
   readonly port: number;
   /** Fires when `stop` begins: endless streams should end. */
   readonly draining: AbortSignal;
@@ -231,9 +231,10 @@ class PortListener implements Listener {
     });
     front.on("error", (error) => this.#deps.log.error("the listener failed", { error }));
     this.#front = front;
+    const { address } = this.#spec;
     this.#deps.log.info("listening", {
       name: this.name,
-      address: formatAddress({ ...this.#spec.address, port: this.port }),
+      address: "path" in address ? address.path : formatAddress({ ...address, port: this.port }),
     });
   }
 

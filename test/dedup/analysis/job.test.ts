@@ -42,6 +42,10 @@ function members(bench: Bench): number[][] {
   return bench.groups().map(({ row }) => row.members);
 }
 
+function withoutTime({ row, decision }: ReturnType<Bench["groups"]>[number]): unknown {
+  return { row: { ...row, updatedAtMs: 0 }, decision };
+}
+
 async function decide(bench: Bench, id: string, status: GroupStatus): Promise<void> {
   await bench.env.write((tx) =>
     setStatus(tx, bench.index, { id, status, nowMs: bench.clock.now() }),
@@ -150,7 +154,6 @@ describe("an analysis", () => {
 
     const changes: Readonly<Record<string, () => Promise<void> | void>> = {
       "a new text": () => bench.put(7, prose(7)),
-      "new metadata": () => bench.put(4, two, { correspondent: "Ada", pending: false }),
       "a removed document": () => bench.remove(7),
       "a decision": () => decide(bench, id, GroupStatus.FALSE_POSITIVE),
       "its opposite": () => decide(bench, id, GroupStatus.PENDING),
@@ -175,7 +178,6 @@ describe("an analysis", () => {
       () => bench.put(9, two),
       () => bench.remove(9),
       () => decide(bench, group?.row.id ?? "", GroupStatus.IGNORED),
-      () => bench.put(4, two, { correspondent: "Ada", pending: false }),
     ]) {
       // With a document that waits, so that nothing is skipped.
       await bench.put(1, one);
@@ -238,6 +240,59 @@ describe("an analysis", () => {
     await bench.put(3, one, { correspondent: "Ada", pending: false });
     await bench.analyse();
     expect(bench.groups()[0]?.row.suggestedPrimary).toBe(3);
+  });
+
+  it("compares nothing when only metadata have changed, and says what a full one says", async () => {
+    const { sketches, loads } = countedLoads();
+    const bench = await small({ sketches });
+    await bench.put(7, edited(two, 10, "more"));
+    await bench.put(8, two);
+    await bench.analyse();
+    const [, rejected] = bench.groups();
+    await decide(bench, rejected?.row.id ?? "", GroupStatus.FALSE_POSITIVE);
+    await bench.analyse();
+    for (const [change, primary] of [
+      [() => bench.put(3, one, { correspondent: "Ada", pending: false }), 3],
+      [() => bench.put(1, one, { correspondent: "Ada", tags: ["bill"], pending: false }), 1],
+      [() => bench.put(8, two, { correspondent: "Bob", pending: false }), 1],
+      [() => bench.put(5, "", { title: "Another title", pending: false }), 1],
+    ] as const) {
+      await change();
+      loads.count = 0;
+      const runs = { ...bench.pool.runs };
+      const result = await bench.analyse();
+      expect(result).toMatchObject({
+        totalDocuments: 8,
+        signaturesGenerated: 0,
+        signaturesReused: 4,
+        groupsCreated: 0,
+        groupsRemoved: 0,
+      });
+      expect(loads.count).toBe(0);
+      for (const task of ["sign", "join", "cover", "verify"])
+        expect([task, bench.pool.runs[task]]).toEqual([task, runs[task]]);
+      const after = bench.groups();
+      expect(after[0]?.row.suggestedPrimary).toBe(primary);
+      await bench.analyse({ force: true });
+      expect(bench.groups().map(withoutTime)).toEqual(after.map(withoutTime));
+      expect(bench.env.read((snapshot) => metaNumber(snapshot, "totalGroups"))).toBe(2);
+    }
+  });
+
+  it("describes again what changed while the last one ran", async () => {
+    const { sketches, loads } = countedLoads();
+    const bench = await small({ sketches });
+    const touch = () => bench.put(3, one, { correspondent: "Ada", pending: false });
+    for (const at of [3, 4]) {
+      await bench.put(3, one, { pending: true });
+      await bench.analyse({ beforeCommit: async (count) => (count === at ? touch() : undefined) });
+      loads.count = 0;
+      await bench.analyse();
+      expect([at, loads.count, bench.groups()[0]?.row.suggestedPrimary]).toEqual([at, 0, 3]);
+      await bench.put(3, one);
+      await bench.analyse();
+      expect(bench.groups()[0]?.row.suggestedPrimary).toBe(1);
+    }
   });
 
   it("leaves a document waiting that changed while it ran", async () => {

@@ -35,6 +35,7 @@ export interface TransportOptions {
   readonly connections: number;
   readonly connectMs: number;
   readonly trust: TrustRule | undefined;
+  readonly socketPath: string | undefined;
 }
 
 /** A pool for the origin of `base`. The HTTP library is loaded with the first request. */
@@ -53,6 +54,7 @@ export function createTransport(base: URL, options: TransportOptions): Transport
       bodyTimeout: 0,
       connect: {
         timeout: options.connectMs,
+        ...(options.socketPath === undefined ? {} : { socketPath: options.socketPath }),
         ...(options.trust === undefined ? {} : tlsOf(options.trust)),
       },
     });

@@ -6,7 +6,7 @@
 import { constants } from "node:fs";
 import { copyFile, rm, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { StewardError, type Code } from "../../base/errors.ts";
+import { StewardError } from "../../base/errors.ts";
 import { hashFile, syncFile, writeWhole } from "./backup.ts";
 import { MANIFEST, prepareTarget, type BackupManifest } from "./folder-backup.ts";
 import type { BackupReport } from "../types.ts";
@@ -15,23 +15,18 @@ import type { BackupReport } from "../types.ts";
 export const STAGING = "backup-staged";
 export const BACKUP_PATH = "/backup";
 
-/** The daemon's answer: one line of JSON. The files stay until the command closes the connection. */
-export type StagedReply =
-  | { readonly directory: string; readonly manifest: BackupManifest }
-  | {
-      readonly error: {
-        readonly code: Code;
-        readonly message: string;
-        readonly remedy: string | undefined;
-      };
-    };
+/** The only event of the daemon's answer. The files stay until the command closes the connection. */
+export interface StagedReply {
+  readonly directory: string;
+  readonly manifest: BackupManifest;
+}
 
 /**
  * Copies a complete backup, compares what arrived with its checksums, and writes the manifest last.
  * Throws `conflict` for a target that is not empty; after a failure none of it is left.
  */
 export async function copyBackup(
-  { directory, manifest }: { readonly directory: string; readonly manifest: BackupManifest },
+  { directory, manifest }: StagedReply,
   {
     target,
     signal,

@@ -1,0 +1,59 @@
+/** The options of every command that asks a running daemon. */
+import { stateArguments, stateOptions, type Misuse } from "../command.ts";
+import type { DaemonArguments } from "../../daemon/configuration.ts";
+import type { OptionTable, ParsedOptions } from "../options.ts";
+
+/** Options of every command that asks a running daemon. */
+export const remoteOptions: OptionTable = {
+  ...stateOptions,
+  address: { value: "text" },
+  "token-file": { value: "text", goesWith: "address" },
+  "ca-file": { value: "text", goesWith: "address" },
+  json: {},
+};
+
+/** The lines about them in the help. */
+export const REMOTE_HELP = `  --address URL   ask the daemon at this address, e.g. https://nas.lan:8400;
+                  without it, the one on this machine is asked through the
+                  socket in its state folder
+  --token-file FILE
+                  with --address: the file that holds its auth.token
+  --ca-file FILE  with --address: PEM file of the authority that signed its
+                  certificate
+  --config FILE   the daemon's configuration, which says where the state folder
+                  is; without it, the file that the daemon would find
+  --demo          ask the demo
+  --json          print JSON
+  --help          print this text
+`;
+
+export interface RemoteArguments extends DaemonArguments {
+  readonly address: URL | undefined;
+  readonly tokenFile: string | undefined;
+  readonly caFile: string | undefined;
+  readonly json: boolean;
+}
+
+/** Reads the options of `remoteOptions`. Throws what `misuse` returns. */
+export function remoteArguments(parsed: ParsedOptions, misuse: Misuse): RemoteArguments {
+  const { texts, switches } = parsed;
+  const given = texts.get("address") || undefined;
+  const address = given === undefined ? undefined : URL.parse(given);
+  if (address === null || (address !== undefined && !isAddress(address)))
+    throw misuse(
+      "--address must be a URL such as http://127.0.0.1:8400, without user, path or query",
+    );
+  return {
+    ...stateArguments(parsed),
+    address,
+    tokenFile: texts.get("token-file") || undefined,
+    caFile: texts.get("ca-file") || undefined,
+    json: switches.has("json"),
+  };
+}
+
+function isAddress({ protocol, username, password, pathname, search, hash }: URL): boolean {
+  return (
+    /^https?:$/.test(protocol) && username + password + search + hash === "" && pathname === "/"
+  );
+}

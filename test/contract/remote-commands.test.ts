@@ -1,0 +1,403 @@
+/** Commands that ask the running daemon, through the socket in its state folder and by address. */
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { folderConfig, smallArchive, writeFiles } from "./corpus.ts";
+import { LAUNCHER } from "../support/launcher.ts";
+import { snippetsOf, startShell } from "./page-snippets.ts";
+import {
+  cleanEnvironment,
+  type CommandResult,
+  type Daemon,
+  removeTemporaryFolders,
+  rest,
+  runSteward,
+  startDaemon,
+  temporaryFolder,
+} from "./daemon.ts";
+
+const TOKEN = "an-operator-token-of-32-characters";
+const ROOT = { VAULT_TOKEN: "demo" };
+
+/** The demo, which has a network, an archive and an app; its API needs a token. */
+let demo: Daemon;
+let state = "";
+let environment: Readonly<Record<string, string>> = {};
+
+function steward(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<CommandResult> {
+  return runSteward([...args, "--demo"], {
+    env: { ...environment, ...env },
+    cwd: temporaryFolder(),
+  });
+}
+
+async function jsonOf(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<any> {
+  const { stdout, stderr } = await steward([...args, "--json"], env);
+  expect(stderr).toBe("");
+  return JSON.parse(stdout);
+}
+
+beforeAll(async () => {
+  state = temporaryFolder();
+  environment = {
+    STEWARD_STATE__DIRECTORY: state,
+    STEWARD_GATEWAY__LISTEN: "127.0.0.1:0",
+    STEWARD_AUTH__TOKEN: TOKEN,
+    STEWARD_DEMO_ROOT_TOKEN: "demo",
+  };
+  demo = await startDaemon({ args: ["-demo"], env: environment });
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  await vi.waitFor(
+    async () => {
+      const { json } = await rest(demo, "GET", "/api/v1/dashboard", undefined, headers);
+      expect(json.data.pendingGroups).toBeGreaterThan(0);
+    },
+    { timeout: 60_000, interval: 100 },
+  );
+});
+afterAll(async () => {
+  await demo?.stop();
+  removeTemporaryFolders();
+});
+
+describe("the owner's socket", () => {
+  it("serves the API without the operator's token, to the owner alone", async () => {
+    expect((await rest(demo, "GET", "/api/v1/dashboard")).status).toBe(401);
+    expect(statSync(join(state, "demo", "steward.sock")).mode & 0o777).toBe(0o600);
+    expect(await jsonOf(["duplicates"])).toMatchObject({ meta: { limit: 50, offset: 0 } });
+  });
+
+  it("does not open the Vault API: that still needs a Vault token", async () => {
+    const refused = await steward(["mint", "example-org"]);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toBe(
+      "steward: this needs a Vault token; set VAULT_TOKEN, or write the token to ~/.vault-token\n",
+    );
+    expect(await steward(["leases"], { VAULT_TOKEN: "hvs.wrong" })).toMatchObject({
+      code: 1,
+      stderr: "steward: the daemon refuses: permission denied\n",
+    });
+  });
+});
+
+describe("steward status", () => {
+  it("has a line for each service, and what is wrong with its remedy", async () => {
+    const { code, stdout } = await steward(["status"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Steward \d+\.\d+\.\d+ \(demo\): \w+, up for /);
+    expect(stdout).toMatch(/^SERVICE {2}STATE +DETAILS$/m);
+    expect(stdout).toMatch(/^monitor +\w+ +1 network; 2\d devices, \d+ online; \d+ collectors/m);
+    expect(stdout).toMatch(
+      /^dedup +ready +260 documents; \d+ groups to review; last sync \d+ \w+ ago$/m,
+    );
+    expect(stdout).toMatch(/^tokens +ready +unsealed$/m);
+    expect(await jsonOf(["status"])).toMatchObject({
+      ready: true,
+      reasons: "",
+      status: { service: { demo: true } },
+      dashboard: { totalDocuments: 260 },
+      seal: { sealed: false },
+    });
+  });
+
+  it("says how to reach a daemon that is not there", async () => {
+    const folder = temporaryFolder();
+    const { code, stderr } = await runSteward(["status", "--demo"], {
+      env: { STEWARD_STATE__DIRECTORY: folder },
+    });
+    expect(code).toBe(1);
+    expect(stderr).toBe(
+      `steward: no daemon answers at ${folder}/demo/steward.sock; start it, or name its configuration by --config or its address by --address\n`,
+    );
+  });
+
+  it("refuses a state folder whose path is too long for a socket, with the remedy", async () => {
+    const { code, stderr } = await runSteward(["status", "--demo"], {
+      env: { STEWARD_STATE__DIRECTORY: `/tmp/${"long".repeat(30)}` },
+    });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /is longer than the 107 bytes .*; name the daemon's --address, or give it a shorter state\.directory\n$/,
+    );
+  });
+});
+
+describe("a daemon asked by its address", () => {
+  it("gets the token of the file, and says when it lacks one", async () => {
+    const file = join(temporaryFolder(), "token");
+    writeFileSync(file, `${TOKEN}\n`);
+    const asked = await runSteward(["jobs", "--address", demo.url, "--token-file", file]);
+    expect(asked).toMatchObject({ code: 0, stderr: "" });
+    expect(asked.stdout).toMatch(/^ID +TYPE +STATUS +DONE +STARTED +TOOK +MESSAGE$/m);
+    const refused = await runSteward(["jobs", "--address", demo.url]);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toMatch(
+      /^steward: the daemon refuses: this needs the operator's token; .*; give the file with its auth\.token by --token-file\n$/,
+    );
+  });
+
+  it("is not reached where nothing listens", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => server.once("listening", resolve));
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    expect(await runSteward(["status", "--address", `http://127.0.0.1:${port}`])).toMatchObject({
+      code: 1,
+      stderr: `steward: no daemon answers at http://127.0.0.1:${port}: ECONNREFUSED 127.0.0.1:${port}; check --address, and that the daemon runs\n`,
+    });
+  });
+
+  it.each([
+    [["--address", "127.0.0.1:8400"], "--address must be a URL such as http://127.0.0.1:8400"],
+    [["--address", "http://user:secret@nas"], "--address must be a URL"],
+    [["--token-file", "token"], "--token-file goes with --address"],
+  ])("refuses %j", async (args, problem) => {
+    const { code, stderr } = await runSteward(["status", ...args]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(problem);
+    expect(stderr).not.toContain("secret");
+  });
+
+  it("shows nothing raw of an answer that is not ours", async () => {
+    const foreign = createServer((_, response) =>
+      response.writeHead(500).end("\u001b[31mred\u0007"),
+    );
+    foreign.listen(0, "127.0.0.1");
+    await new Promise((resolve) => foreign.once("listening", resolve));
+    onTestFinished(() => void foreign.close());
+    const { port } = foreign.address() as AddressInfo;
+    const { code, stderr } = await runSteward(["jobs", "--address", `http://127.0.0.1:${port}`]);
+    expect(code).toBe(1);
+    expect(stderr).toBe("steward: the daemon refuses: \\u001b[31mred\\u0007\n");
+  });
+});
+
+describe("steward sync and steward jobs", () => {
+  it("follow a sync to its end and list it", async () => {
+    const followed = await steward(["sync", "--follow"]);
+    expect(followed).toMatchObject({ code: 0, stderr: "" });
+    expect(followed.stdout).toMatch(/^ *\d+ % {2}reading paperless$/m);
+    expect(followed.stdout).toMatch(/\nsync completed after [\d.]+ m?s\n$/);
+    const { data } = await jsonOf(["jobs", "--limit", "1"]);
+    const [{ id, type }] = data;
+    expect(type).toBe("sync");
+    expect((await steward(["jobs", id])).stdout).toMatch(
+      new RegExp(`^sync ${id}: completed, 100 %\nstarted `),
+    );
+    expect((await steward(["jobs", "cancel", id])).stderr).toMatch(
+      /^steward: the daemon refuses: /,
+    );
+    expect((await steward(["jobs", "--follow"])).stdout).toBe("no job is running\n");
+  });
+
+  it("prints each event as a line of JSON when it follows", async () => {
+    const { code, stdout } = await steward(["sync", "--follow", "--json"]);
+    expect(code).toBe(0);
+    const lines = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.at(-1)).toMatchObject({ type: "sync", status: "completed" });
+    expect(lines[0]).toMatchObject({ message: expect.any(String) });
+  });
+});
+
+describe("steward duplicates", () => {
+  it("lists, shows and decides", async () => {
+    const listed = await jsonOf(["duplicates", "list", "--limit", "2"]);
+    expect(listed.data).toHaveLength(2);
+    const { id } = listed.data[0];
+    const text = (await steward(["duplicates", "--limit", "2"])).stdout;
+    expect(text).toContain(id);
+    expect(text).toMatch(/groups in all; more with --offset 2\n$/);
+    expect((await steward(["duplicates", "show", id])).stdout).toMatch(
+      new RegExp(`^${id}: pending, \\d+ % alike\n  .*\n[^]*KEEP  DOCUMENT`),
+    );
+    expect((await steward(["duplicates", "status", id, "ignored"])).stdout).toBe(
+      `${id}: ignored\n`,
+    );
+    expect(
+      (await jsonOf(["duplicates", "--status", "ignored"])).data.map((group: any) => group.id),
+    ).toEqual([id]);
+    expect((await steward(["duplicates", "status", id, "pending"])).stdout).toBe(
+      `${id}: pending\n`,
+    );
+    expect((await steward(["duplicates", "show", "nothing"])).stderr).toContain(
+      "the daemon refuses: ",
+    );
+  });
+
+  it.each([
+    [["duplicates", "shwo"], 'unknown action "shwo": list, show or status'],
+    [["duplicates", "show"], "show needs the ID of a group"],
+    [
+      ["duplicates", "status", "a", "deleted"],
+      'the status must be pending, false_positive or ignored, got "deleted"',
+    ],
+    [["duplicates", "show", "a", "--limit", "3"], "--limit goes with list"],
+    [["jobs", "cancel"], "cancel needs the ID of a job"],
+    [["leases", "revoke"], "revoke needs the ID of a lease"],
+    [["mint"], "one of ORGANISATION, --installation-id and --set is needed, and no other"],
+    [
+      ["mint", "a", "--set", "b"],
+      "one of ORGANISATION, --installation-id and --set is needed, and no other",
+    ],
+    [
+      ["mint", "a", "--permission", "contents"],
+      "--permission must be NAME=LEVEL such as contents=read",
+    ],
+  ])("%j is wrong use", async (args, problem) => {
+    const { code, stderr } = await steward(args);
+    expect(code).toBe(2);
+    expect(stderr).toContain(problem);
+  });
+});
+
+describe("steward devices", () => {
+  it("lists them, filtered", async () => {
+    const all = await jsonOf(["devices"]);
+    const offline = await jsonOf(["devices", "--offline"]);
+    expect(offline.length).toBeGreaterThan(0);
+    expect(offline.every((device: any) => !device.online)).toBe(true);
+    expect(all.length).toBeGreaterThan(offline.length);
+    const [{ hostname }] = all;
+    const { stdout } = await steward(["devices", hostname.toUpperCase()]);
+    expect(stdout).toContain(hostname);
+    expect(stdout).toMatch(/1 device, \d online\n$/);
+    expect((await steward(["devices", "no such device"])).stdout).toBe("no device matches\n");
+  });
+});
+
+describe("steward mint and steward leases", () => {
+  it("print the token alone, list its lease and end it", async () => {
+    const minted = await steward(["mint", "example-org", "--permission", "contents=read"], ROOT);
+    expect(minted.code).toBe(0);
+    expect(minted.stdout).toMatch(/^ghs_\w+\n$/);
+    expect(minted.stderr).toMatch(
+      /^expires in .*contents=read\nrevoke it: steward leases revoke github\/token\/\w+\n$/,
+    );
+    const id = /revoke (\S+)\n$/.exec(minted.stderr)?.[1] ?? "";
+    expect(
+      (await jsonOf(["leases", "list", "github/token"], ROOT)).map((lease: any) => lease.id),
+    ).toContain(id);
+    expect((await steward(["leases", "revoke", id], ROOT)).stdout).toBe(`revoked ${id}\n`);
+    expect((await jsonOf(["leases"], ROOT)).map((lease: any) => lease.id)).not.toContain(id);
+  });
+
+  it("mint from a permission set, with the token of ~/.vault-token", async () => {
+    const home = temporaryFolder();
+    writeFileSync(join(home, ".vault-token"), "demo\n");
+    const { lease_id: lease, data } = await jsonOf(["mint", "--set", "ci"], { HOME: home });
+    expect(lease).toMatch(/^github\/token\/ci\//);
+    expect(data.token).toMatch(/^ghs_/);
+    const { stdout } = await steward(["leases", "--limit", "1"], { HOME: home });
+    expect(stdout).toContain("1 lease; there are more: name a PREFIX, or raise --limit");
+    expect((await steward(["leases", "revoke", "--prefix", "github/token/ci"], ROOT)).code).toBe(0);
+    expect(await jsonOf(["leases", "list", "github/token/ci"], ROOT)).toEqual([]);
+  });
+});
+
+describe("steward doctor", () => {
+  it("names what is wrong with its remedy, and what it could not look at", async () => {
+    const checks = await jsonOf(["doctor"]);
+    expect(checks).toContainEqual({
+      part: "process",
+      name: "readiness",
+      state: "ok",
+      detail: "ready",
+      remedy: "",
+    });
+    expect(checks).toContainEqual(
+      expect.objectContaining({
+        part: "dedup",
+        name: "archive",
+        state: "ok",
+        detail: "paperless has 260 documents",
+      }),
+    );
+    expect(checks).toContainEqual(
+      expect.objectContaining({ part: "tokens", name: "apps", state: "unknown" }),
+    );
+    const { stdout } = await steward(["doctor"], ROOT);
+    expect(stdout).toMatch(/^ok {6}tokens {3}github key: RSA, 2048 bits, signs$/m);
+  });
+});
+
+describe("steward support-bundle", () => {
+  it("writes a new file that only its owner reads, and never over another", async () => {
+    const file = join(temporaryFolder(), "bundle.zip");
+    expect((await steward(["support-bundle", file])).stdout).toMatch(
+      /bundle\.zip: [\d.]+ KiB, without devices\n$/,
+    );
+    expect(readFileSync(file).subarray(0, 2).toString()).toBe("PK");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(await steward(["support-bundle", file])).toMatchObject({
+      code: 1,
+      stderr: `steward: ${file} exists already; name another FILE\n`,
+    });
+  });
+});
+
+const missing = ["bash", "jq"].filter(
+  (name) => spawnSync("sh", ["-c", `command -v ${name}`], { env: cleanEnvironment }).status !== 0,
+);
+
+describe.skipIf(missing.length > 0)(
+  `docs/commands.md${missing.length > 0 ? ` (skipped without ${missing.join(", ")})` : ""}`,
+  () => {
+    it("has commands that run as they stand there", async () => {
+      const page = readFileSync(join(import.meta.dirname, "../../docs/commands.md"), "utf8");
+      const cwd = temporaryFolder();
+      writeFileSync(join(cwd, "operator-token"), TOKEN);
+      const shell = startShell({
+        cwd,
+        env: { ...cleanEnvironment, ...environment, ...ROOT, STEWARD_URL: demo.url },
+      });
+      onTestFinished(() => shell.close());
+      // `--demo` stands for a configuration of the reader's own.
+      await shell.run(
+        `steward() { case "$*" in *--address*) env -u STEWARD_URL ${LAUNCHER} "$@" ;; *) env -u STEWARD_URL ${LAUNCHER} "$@" --demo ;; esac; }`,
+      );
+      const commands = snippetsOf(page).filter(({ language }) => language === "sh");
+      expect(commands.length).toBeGreaterThan(4);
+      for (const { text } of commands) await shell.run(text);
+      expect(existsSync(join(cwd, "steward.zip"))).toBe(true);
+    });
+  },
+);
+
+describe("a daemon with one service", () => {
+  it("tells of that one, and that the others are off", async () => {
+    const folder = join(temporaryFolder(), "documents");
+    writeFiles(folder, smallArchive);
+    const directory = temporaryFolder();
+    const daemon = await startDaemon({
+      config: folderConfig(directory, folder, "services:\n  monitor: false\n  tokens: false\n"),
+    });
+    onTestFinished(async () => void (await daemon.stop()));
+    const env = { STEWARD_STATE__DIRECTORY: directory };
+    const { code, stdout } = await runSteward(["status"], { env });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^monitor {2}off/m);
+    expect(stdout).toMatch(/^tokens +off$/m);
+    expect((await runSteward(["devices"], { env })).stderr).toContain(
+      "this daemon does not show a monitored network",
+    );
+    const { stdout: checks } = await runSteward(["doctor", "--json"], { env });
+    expect(JSON.parse(checks)).toContainEqual(
+      expect.objectContaining({ part: "tokens", detail: "off" }),
+    );
+    expect(existsSync(join(directory, "steward.sock"))).toBe(true);
+    await daemon.stop();
+    expect(existsSync(join(directory, "steward.sock"))).toBe(false);
+  });
+});
