@@ -16,7 +16,7 @@ export interface ReceiverOptions {
 export type Decompression = "auto" | "gzip" | "zstd" | "none";
 
 /** One path of the streaming receiver. */
-export interface StreamRoute {
+interface StreamRoute {
   readonly path: string;
   /** The configured name of the network; undefined is the only one. */
   readonly network: string | undefined;

@@ -25,7 +25,7 @@ export interface Batch {
 }
 
 /** Called for a body with records that do not decode or are not valid, before it is refused. */
-export interface Faults {
+interface Faults {
   undecodable(kind: RecordKind, records: number): void;
   invalid(reasons: ReadonlyMap<RefusalReason, number>): void;
 }
