@@ -1,6 +1,6 @@
 /**
- * Documents that live only for one run: read from archives into memory, packed, with what was left
- * out and why.
+ * Documents that live only for one run: read from archives, their texts packed or left where they
+ * can be read again, with what was left out and why.
  */
 import { join } from "node:path";
 import type { Pool } from "../kernel/pool/types.ts";
@@ -16,6 +16,7 @@ import type {
   SkippedItem,
 } from "./archives/archive.ts";
 import { digestRequest } from "./archives/digests.ts";
+import type { KeptText, KeptTexts } from "./kept-texts.ts";
 import { readDigested } from "./sync/digest.ts";
 
 /** Notes kept, each naming one thing; the rest is counted in `skipped`. */
@@ -39,6 +40,8 @@ export interface CorpusInput {
    */
   readonly paths: readonly string[];
   readonly parameters: AnalysisParameters;
+  /** Holds the texts that cannot be read again; must be open as long as the corpus is used. */
+  readonly texts: KeptTexts;
   /** Takes blocks of signatures; without it the texts are not signed yet. */
   readonly signed?: (block: ArrayBuffer) => Promise<unknown>;
   readonly pool: Pool;
@@ -88,8 +91,8 @@ export interface Corpus {
 
 interface Held {
   readonly document: ReportableDocument;
-  /** Under zstd, or where it can be read again. */
-  readonly text: Uint8Array | DocumentLocation;
+  /** Under zstd and kept, or where it can be read again. */
+  readonly text: KeptText | DocumentLocation;
   /** Undefined when the document is left out. */
   readonly textClass: TextClass | undefined;
   /** Place of its archive among all. */
@@ -140,11 +143,13 @@ export async function readCorpus(input: CorpusInput): Promise<Corpus> {
           list({ id: name(item.ref), reason: item.reason, detail: item.detail });
         } else if (item.kind === "digested") {
           const version = input.keepVersions === true ? item.document.version : "";
-          const reason = add(item, { name, archive: at, version }, held, classifier, note);
+          const text = textOf(item, input.texts);
+          const reason = add(item, { name, archive: at, version, text }, held, classifier, note);
           if (reason !== undefined)
             list({ id: name(item.document.ref), reason: words[reason], detail: words[reason] });
         }
       }
+      await input.texts.flush();
       input.progress((at + fraction) / input.archives.length, held.length);
     }
   }
@@ -157,7 +162,7 @@ export async function readCorpus(input: CorpusInput): Promise<Corpus> {
     },
     document: (number) =>
       held[number]?.document ?? { archive: "", archiveRef: "", ref: "", title: "", wordCount: 0 },
-    text: (number) => textOf(held[number]),
+    text: (number) => readText(held[number], input.texts),
     textHash: (number) => held[number]?.textClass?.hash,
     source(number) {
       const one = held[number];
@@ -189,9 +194,13 @@ function describeReasons({
   };
 }
 
-function textOf(held: Held | undefined): Uint8Array | undefined {
+function textOf({ document, digest }: DigestedDocument, texts: KeptTexts): Held["text"] {
+  return digest.zstd.length === 0 && document.location ? document.location : texts.put(digest.zstd);
+}
+
+function readText(held: Held | undefined, texts: KeptTexts): Uint8Array | undefined {
   if (!held) return undefined;
-  if (held.text instanceof Uint8Array) return held.text;
+  if (!("path" in held.text)) return texts.get(held.text);
   const identity = Buffer.from(held.textClass?.hash ?? new Uint8Array()).toString("hex");
   return writeLocation({ ...held.text, identity });
 }
@@ -230,7 +239,8 @@ function add(
     name,
     archive,
     version,
-  }: Pick<Held, "archive" | "version"> & { readonly name: (ref: string) => string },
+    text,
+  }: Pick<Held, "archive" | "version" | "text"> & { readonly name: (ref: string) => string },
   held: Held[],
   classifier: Classifier,
   note: (text: string) => void,
@@ -249,7 +259,7 @@ function add(
     paperlessId,
   } = document;
   held.push({
-    text: digest.zstd.length === 0 && document.location ? document.location : digest.zstd,
+    text,
     textClass: typeof added === "string" ? undefined : added,
     archive,
     ref: document.ref,

@@ -1,12 +1,14 @@
-import { copyFileSync, linkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, linkSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { openPath } from "../../src/dedup/archives/open.ts";
 import { defaultParameters } from "../../src/dedup/analysis/parameters.ts";
 import { readCorpus } from "../../src/dedup/corpus.ts";
 import type { Corpus } from "../../src/dedup/corpus.ts";
+import { createKeptTexts } from "../../src/dedup/kept-texts.ts";
+import { readStoredText } from "../../src/dedup/stored-text.ts";
 import { folderWith } from "./archives/reading.ts";
 import { createInlinePool } from "./inline-pool.ts";
 
@@ -26,6 +28,7 @@ async function read(...paths: string[]): Promise<Corpus> {
     paths,
     parameters,
     pool,
+    texts: createKeptTexts({ folder: "/nonexistent" }),
     signal: new AbortController().signal,
     progress: () => undefined,
   });
@@ -110,6 +113,7 @@ describe("documents of several paths", () => {
       paths: [a, b],
       parameters,
       pool,
+      texts: createKeptTexts({ folder: "/nonexistent" }),
       signal: new AbortController().signal,
       progress: () => undefined,
     });
@@ -151,4 +155,27 @@ describe("a text that is cut", () => {
     const inLines = await read(lines);
     expect(inLines.classifier.classes.map(({ documents }) => documents)).toEqual([[0, 2], [1]]);
   });
+});
+
+it("gives back the texts of packed files from the temporary file", async () => {
+  const folder = folderWith({ "a.txt": "a plain text", "b.txt.gz": gzipSync("a packed text") });
+  const texts = createKeptTexts({ folder, memoryBytes: 0 });
+  onTestFinished(() => texts.close());
+  const archives = [await openPath({ pool }, folder, Readable.from([]))];
+  const corpus = await readCorpus({
+    archives,
+    paths: [folder],
+    parameters,
+    signed: () => Promise.resolve(),
+    pool,
+    texts,
+    signal: new AbortController().signal,
+    progress: () => undefined,
+  });
+  expect(refsOf(corpus).map((ref) => basename(ref))).toEqual(["a.txt", "b.txt.gz"]);
+  expect([0, 1].map((number) => readStoredText(corpus.text(number) ?? new Uint8Array()))).toEqual([
+    "a plain text",
+    "a packed text",
+  ]);
+  expect(readdirSync(folder)).toEqual(["a.txt", "b.txt.gz"]);
 });

@@ -4,7 +4,7 @@
  */
 import { createCover } from "../cover/cover.ts";
 import type { CandidateGraph, OpenStar } from "../cover/cover.ts";
-import { createScoreColumns } from "../cover/score-columns.ts";
+import { createScoreColumns, scoresAt } from "../cover/score-columns.ts";
 import type { ScoreColumns } from "../cover/score-columns.ts";
 import { stopped } from "../control.ts";
 import type { TaskControl } from "../control.ts";
@@ -25,9 +25,11 @@ export interface CoverInput {
   /** As stored; an empty item is a text that is gone: its pairs all fail. */
   readonly texts: Packed;
   readonly parameters: ScoreParameters & FeatureParameters;
+  /** Pairs whose scores are known already; they are not verified again. */
+  readonly known?: { readonly pairs: Uint32Array; readonly scores: ScoreColumns };
 }
 
-/** The groups, and every pair that was verified. */
+/** The groups, and every pair that was verified here. */
 export interface CoverOutput {
   /** Per star its centre, the number of its pairs that passed, and those pairs. */
   readonly stars: Uint32Array<ArrayBuffer>;
@@ -44,6 +46,9 @@ export function run(input: CoverInput, control: TaskControl): CoverOutput {
   const stars: number[] = [];
   const pairs: number[] = [];
   const scores = createScoreColumns();
+  const known = new Map<number, PairScores>();
+  for (const [at, pair] of input.known?.pairs.entries() ?? [])
+    if (input.known) known.set(pair, scoresAt(input.known.scores, at));
 
   function verify(star: OpenStar, neighbour: number): PairScores | undefined {
     const [one, other] = [textOf[star.centre] ?? 0, textOf[neighbour] ?? 0];
@@ -57,12 +62,15 @@ export function run(input: CoverInput, control: TaskControl): CoverOutput {
     const members: number[] = [];
     for (const [i, neighbour] of star.neighbours.entries()) {
       if (control.cancelled()) throw stopped();
-      const scored = verify(star, neighbour);
+      const pair = star.pairs[i] ?? 0;
+      const before = known.get(pair);
+      const scored = before ?? verify(star, neighbour);
       control.step(1);
       if (!scored) continue;
-      const pair = star.pairs[i] ?? 0;
-      pairs.push(pair);
-      scores.push(scored);
+      if (!before) {
+        pairs.push(pair);
+        scores.push(scored);
+      }
       if (Number.isNaN(scored.confidence)) continue;
       passed[i] = 1;
       members.push(pair);

@@ -49,7 +49,7 @@ export async function explainPair(
 }
 
 async function readDocuments(run: Run, pair: readonly string[]): Promise<Corpus> {
-  const { options, parameters, pool, signal } = run;
+  const { options, parameters, pool, texts, signal } = run;
   const isAlone = options.paths.length === 0;
   const paths = isAlone ? [...new Set(await Promise.all(pair.map(fileOf)))] : options.paths;
   return await readCorpus({
@@ -57,6 +57,7 @@ async function readDocuments(run: Run, pair: readonly string[]): Promise<Corpus>
     paths,
     parameters,
     pool,
+    texts,
     signal,
     listSkipped: true,
     progress: (share, documents) => showStep(run, "read", share, documents),

@@ -105,13 +105,14 @@ async function readDocuments(
   { record, ...reading }: ReadingOptions,
   { sketches }: Stores,
 ): Promise<Corpus> {
-  const { options, parameters, pool, signal } = run;
+  const { options, parameters, pool, texts, signal } = run;
   return await readCorpus({
     archives: await openArchives(run, record),
     paths: options.paths,
     parameters,
     ...(options.state === undefined && { signed: (block) => sketches.save(block) }),
     pool,
+    texts,
     signal,
     ...reading,
     progress: (share, documents) => showStep(run, "read", share, documents),

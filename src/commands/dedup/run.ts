@@ -1,6 +1,9 @@
 /** The surroundings of one run of `steward dedup`: threads, progress, log, Ctrl-C. */
+import { tmpdir } from "node:os";
 import type { AnalysisPhase } from "../../dedup/analysis/engine.ts";
 import type { AnalysisParameters } from "../../dedup/analysis/parameters.ts";
+import { createKeptTexts } from "../../dedup/kept-texts.ts";
+import type { KeptTexts } from "../../dedup/kept-texts.ts";
 import { systemClock } from "../../kernel/base/clock.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import { createLog } from "../../kernel/base/log.ts";
@@ -17,6 +20,8 @@ export interface Run {
   readonly options: AnalysisArguments;
   readonly parameters: AnalysisParameters;
   readonly pool: Pool;
+  /** Texts that cannot be read again. */
+  readonly texts: KeptTexts;
   readonly log: Log;
   readonly progress: Progress;
   /** Fires on SIGINT and SIGTERM. */
@@ -72,14 +77,16 @@ export async function withRun(
     write: (text) => process.stderr.write(text),
     columns: () => (process.stderr.isTTY ? process.stderr.columns : undefined),
   });
+  const texts = createKeptTexts({ folder: options.state ?? tmpdir() });
   try {
-    return await work({ options, parameters, pool, log, progress, signal });
+    return await work({ options, parameters, pool, texts, log, progress, signal });
   } catch (error) {
     progress.end("broken");
     if (signal.aborted) return INTERRUPTED;
     throw error;
   } finally {
     await pool.close();
+    await texts.close();
   }
 }
 

@@ -6,7 +6,7 @@
  */
 import type { Task } from "../../kernel/pool/types.ts";
 import { createCover } from "../../../workers/cover/cover.ts";
-import { scoresAt } from "../../../workers/cover/score-columns.ts";
+import { createScoreColumns, scoresAt } from "../../../workers/cover/score-columns.ts";
 import { pack } from "../../../workers/packed.ts";
 import type { CoverInput, CoverOutput } from "../../../workers/tasks/cover.ts";
 import { cover as coverTask } from "../../../workers/tasks.ts";
@@ -19,6 +19,7 @@ import type { Components, Subgraph } from "./components.ts";
 import { coverLarge } from "./cover-large.ts";
 import type { CoverDeps, Star, StarPair } from "./star.ts";
 import { coverParametersOf } from "./parameters.ts";
+import type { Verdicts } from "./verdicts.ts";
 
 /** The groups in the order of their centres, and how many pairs were verified for them. */
 export interface CoverResult {
@@ -100,16 +101,25 @@ async function split(
       entries += (graph.starts[vertex + 1] ?? 0) - (graph.starts[vertex] ?? 0);
       words += wordCount(textOf[vertex] ?? 0);
     }
-    await breath.step(own.length);
+    const pause = breath.step(own.length);
+    if (pause) await pause;
     if (own.length > SMALL_VERTICES || entries > SMALL_ENTRIES || words > SMALL_WORDS) {
       large.push(own);
       continue;
     }
     if (deps.verdicts.any) {
-      await breath.step(20 * own.length + entries);
-      if (coverKnown(deps.cut(own), deps, stars)) {
-        known += own.length;
-        continue;
+      const [one, other] = own;
+      if (own.length === 2 && one !== undefined && other !== undefined) {
+        if (coverPair(one, other, deps, stars)) {
+          known += 2;
+          continue;
+        }
+      } else if (own.length > 2) {
+        await breath.step(20 * own.length + entries);
+        if (coverKnown(deps.cut(own), deps, stars)) {
+          known += own.length;
+          continue;
+        }
       }
     }
     if (
@@ -137,10 +147,11 @@ function joined(parts: readonly Uint32Array[]): Uint32Array {
   return whole.sort();
 }
 
-/** A batch on its way, with the texts behind its numbers. */
+/** A batch on its way. */
 interface Sent {
   readonly subgraph: Subgraph;
-  readonly texts: Uint32Array;
+  /** Both vertices of each pair. */
+  readonly ends: Uint32Array;
 }
 
 async function coverSmall(
@@ -172,31 +183,50 @@ async function coverSmall(
 
 async function coverInput(
   subgraph: Subgraph,
-  { vertices: { textOf }, text, parameters }: CoverDeps,
+  { vertices: { textOf }, text, parameters, verdicts }: CoverDeps,
   sent: Sent[],
 ): Promise<CoverInput> {
   const texts = Uint32Array.from(
     new Set(Array.from(subgraph.vertices, (vertex) => textOf[vertex] ?? 0)),
   );
   const placeOf = new Map(Array.from(texts, (own, place) => [own, place]));
-  sent.push({ subgraph, texts });
+  const ends = endsOf(subgraph);
+  sent.push({ subgraph, ends });
   return {
     graph: subgraph.graph,
     textOf: subgraph.vertices.map((vertex) => placeOf.get(textOf[vertex] ?? 0) ?? 0),
     texts: pack((await text([...texts])).map((bytes) => bytes ?? new Uint8Array(0))),
     parameters: coverParametersOf(parameters),
+    ...(verdicts.any && { known: knownPairs(subgraph, ends, textOf, verdicts) }),
   };
+}
+
+/** The pairs of a batch that were verified before. */
+function knownPairs(
+  { vertices }: Subgraph,
+  ends: Uint32Array,
+  textOf: Uint32Array,
+  verdicts: Verdicts,
+): NonNullable<CoverInput["known"]> {
+  const pairs: number[] = [];
+  const scores = createScoreColumns();
+  for (let pair = 0; 2 * pair < ends.length; pair += 1) {
+    const [a = 0, b = 0] = [vertices[ends[2 * pair] ?? 0], vertices[ends[2 * pair + 1] ?? 0]];
+    const own = verdicts.of(textOf[a] ?? 0, textOf[b] ?? 0);
+    if (!own) continue;
+    pairs.push(pair);
+    scores.push(own);
+  }
+  return { pairs: Uint32Array.from(pairs), scores: scores.take() };
 }
 
 /** Takes the stars and verdicts of a batch; answers how many pairs it verified. */
 function collect(
-  { subgraph }: Sent,
+  { subgraph: { vertices }, ends }: Sent,
   { stars: found, pairs, scores }: CoverOutput,
   { vertices: { textOf }, verdicts }: CoverDeps,
   stars: Star[],
 ): number {
-  const { vertices } = subgraph;
-  const ends = endsOf(subgraph);
   const scoresOf = new Map<number, PairScores>();
   for (const [at, pair] of pairs.entries()) {
     const own = scoresAt(scores, at);
@@ -209,9 +239,10 @@ function collect(
     const count = found[at + 1] ?? 0;
     const members = Array.from(found.subarray(at + 2, at + 2 + count), (pair): StarPair => {
       const [a = 0, b = 0] = [ends[2 * pair], ends[2 * pair + 1]];
+      const [first, second] = [textOf[vertices[a] ?? 0] ?? 0, textOf[vertices[b] ?? 0] ?? 0];
       return {
         vertex: vertices[a === centre ? b : a] ?? 0,
-        scores: scoresOf.get(pair) ?? SAME_TEXT,
+        scores: scoresOf.get(pair) ?? verdicts.of(first, second) ?? SAME_TEXT,
       };
     });
     stars.push({ centre: vertices[centre] ?? 0, members });
@@ -229,6 +260,15 @@ function endsOf({ graph: { starts, others, pairs, weights } }: Subgraph): Uint32
       if (vertex < other) ends.set([vertex, other], 2 * (pairs[entry] ?? 0));
     }
   return ends;
+}
+
+/** The same for two vertices, most components: of equal degrees the lower one is the centre. */
+function coverPair(centre: number, vertex: number, deps: CoverDeps, stars: Star[]): boolean {
+  const { textOf } = deps.vertices;
+  const scores = deps.verdicts.of(textOf[centre] ?? 0, textOf[vertex] ?? 0);
+  if (scores && !Number.isNaN(scores.confidence))
+    stars.push({ centre, members: [{ vertex, scores }] });
+  return scores !== undefined;
 }
 
 /** Covers a component from verdicts alone; false, and nothing done, when one is missing. */

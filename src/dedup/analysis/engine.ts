@@ -106,18 +106,26 @@ export async function analyse(input: AnalysisInput): Promise<AnalysisOutcome> {
     numBands: parameters.numBands,
     sketchSize: parameters.numPermutations,
   });
-  const signing = await signAll({
-    classes: texts,
-    readingOrder: order.rankOf,
-    classIndex,
-    arena,
-    store,
-    parameters,
-    text: source,
-    pool,
-    signal,
-    progress: (done) => input.progress("sign", done, texts.length),
-  });
+  const record = input.joins && createJoinRecord(input.joins, parameters);
+  const known = await record?.load(classIndex.hashes, breath);
+  // A text of the record has a signature, which only new texts are compared with.
+  const isSettled = known?.fresh.length === 0;
+  const signing = isSettled
+    ? undefined
+    : await signAll({
+        classes: texts,
+        readingOrder: order.rankOf,
+        classIndex,
+        arena,
+        store,
+        parameters,
+        text: source,
+        pool,
+        signal,
+        progress: (done) => input.progress("sign", done, texts.length),
+      });
+  if (isSettled) input.progress("sign", texts.length, texts.length);
+  const isSigned = isSettled ? () => true : arena.isSigned;
   const neighbours = createNeighbours(texts.length);
   const joinDeps: JoinDeps = {
     columns: arena.columns(),
@@ -127,13 +135,13 @@ export async function analyse(input: AnalysisInput): Promise<AnalysisOutcome> {
     signal,
     progress: (done) => input.progress("join", done, parameters.numBands),
   };
-  const record = input.joins && createJoinRecord(input.joins, parameters);
-  const joined: JoinedTexts = { classIndex, isSigned: arena.isSigned };
-  const known = await record?.load(joined, breath);
-  if (!known || !(await joinFresh(joinDeps, known))) await joinAll(joinDeps);
+  const joined: JoinedTexts = { classIndex, isSigned };
+  const fresh = known?.fresh.filter(isSigned);
+  if (!known || !fresh || !(await joinFresh(joinDeps, { pairs: known.pairs, fresh })))
+    await joinAll(joinDeps);
   const candidates = await neighbours.candidates(breath);
   const limitedClasses = neighbours.limited;
-  if (!known || known.fresh.length + known.gone > 0 || limitedClasses > 0)
+  if (!known || !fresh || fresh.length + known.gone > 0 || limitedClasses > 0)
     await record?.save(joined, limitedClasses > 0 ? undefined : candidates);
   const vertices = await breathe(
     vertexSteps({
@@ -162,8 +170,8 @@ export async function analyse(input: AnalysisInput): Promise<AnalysisOutcome> {
   await verdicts.end();
   const stats = {
     classes: texts.length,
-    ...signing,
-    missing: texts.length - arena.signed,
+    ...(signing ?? { reused: texts.length, signed: 0 }),
+    missing: isSettled ? 0 : texts.length - arena.signed,
     candidates: neighbours.added,
     verified,
     edges: stars.reduce((sum, { members }) => sum + members.length, 0),

@@ -19,7 +19,7 @@ import type { Identities } from "../groups/identity.ts";
 import { identitySteps } from "../groups/identity.ts";
 import type { GroupIndex } from "../groups/index.ts";
 import type { Continued, PlanDeps } from "../groups/plan.ts";
-import { planFound, planKept, readKnown, readRejections } from "../groups/plan.ts";
+import { isAsListed, planFound, planKept, readKnown, readRejections } from "../groups/plan.ts";
 import type { SliceOptions } from "../groups/steps.ts";
 import { createPause, runInSlices } from "../groups/steps.ts";
 import { documents } from "../tables.ts";
@@ -145,7 +145,7 @@ async function run(
   await sweepGenerations((change) => job.commit(change));
   const writer = await createGenerationWriter((change) => job.commit(change), deps.index, readAtMs);
   // Read anew: from here on a decision reaches the next generation, too.
-  const known = await readKnown(deps.env, slices);
+  const known = await readKnown(deps.env, deps.index, slices);
   const found = await runInSlices(foundGroups(outcome), slices);
   phase.step(1, `${found.length} groups found`);
   const identities = await runInSlices(
@@ -161,6 +161,7 @@ async function run(
   }));
   await write(job, {
     writer,
+    index: deps.index,
     continued,
     identities,
     slices,
@@ -328,6 +329,7 @@ async function compare(
 const GROUPS_AT_ONCE = 64;
 
 interface Writing {
+  readonly index: GroupIndex;
   readonly writer: GenerationWriter;
   readonly continued: readonly Continued[];
   readonly identities: Identities;
@@ -337,17 +339,20 @@ interface Writing {
 
 async function write(
   job: JobContext<AnalysisInput>,
-  { writer, continued, identities, slices, plan }: Writing,
+  { writer, index, continued, identities, slices, plan }: Writing,
 ): Promise<void> {
   const total = continued.length + identities.kept.length;
   const phase = job.phase("write", total);
   const pause = createPause(slices);
-  for (let at = 0; at < continued.length; at += GROUPS_AT_ONCE) {
-    await writer.write(await planFound(continued.slice(at, at + GROUPS_AT_ONCE), plan));
-    phase.step(
-      Math.min(at + GROUPS_AT_ONCE, continued.length),
-      `${writer.written} of ${total} groups written`,
-    );
+  const differing: Continued[] = [];
+  for (const [at, one] of continued.entries()) {
+    if (!isAsListed(one, index, plan)) differing.push(one);
+    if (at % 64 === 63) await pause();
+  }
+  writer.leave(continued.length - differing.length);
+  for (let at = 0; at < differing.length; at += GROUPS_AT_ONCE) {
+    await writer.write(await planFound(differing.slice(at, at + GROUPS_AT_ONCE), plan));
+    phase.step(writer.written, `${writer.written} of ${total} groups written`);
     await pause();
   }
   for (let at = 0; at < identities.kept.length; at += GROUPS_AT_ONCE) {

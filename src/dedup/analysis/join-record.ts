@@ -21,7 +21,7 @@ const HASH_BYTES = 32;
 export interface KnownJoin {
   /** All candidates among the texts that were there before. */
   readonly pairs: Pairs;
-  /** Texts that were not, ascending. */
+  /** Texts that were not, ascending; signed or not. */
   readonly fresh: Uint32Array;
   /** Texts that are gone. */
   readonly gone: number;
@@ -29,8 +29,11 @@ export interface KnownJoin {
 
 /** The record in a store, for one run. */
 export interface JoinRecord {
-  /** What fits the parameters; undefined when there is nothing. */
-  load(texts: JoinedTexts, breath: Breath): Promise<KnownJoin | undefined>;
+  /**
+   * What fits the parameters; undefined when there is nothing. `present` has the hashes of all
+   * texts of this run, ascending.
+   */
+  load(present: Uint8Array, breath: Breath): Promise<KnownJoin | undefined>;
   /** Replaces the record: by candidates that no limit has touched, or by nothing. */
   save(texts: JoinedTexts, candidates: Candidates | undefined): Promise<void>;
 }
@@ -40,13 +43,13 @@ export function createJoinRecord(store: SketchStore, parameters: AnalysisParamet
   const fingerprint = joinFingerprint(parameters);
   const stored: number[] = [];
   return {
-    async load(texts, breath) {
+    async load(present, breath) {
       let newest: ArrayBuffer | undefined;
       for await (const { id, buffer } of store.load(fingerprint)) {
         stored.push(id);
         newest = buffer;
       }
-      return newest && (await translate(readJoin(newest), texts, breath));
+      return newest && (await translate(readJoin(newest), present, breath));
     },
     async save(texts, candidates) {
       const before = stored.splice(0);
@@ -61,19 +64,25 @@ export function createJoinRecord(store: SketchStore, parameters: AnalysisParamet
 /** The record in the numbers of this run. */
 async function translate(
   { texts, hashes, low, high, equal }: StoredJoin,
-  { classIndex, isSigned }: JoinedTexts,
+  present: Uint8Array,
   breath: Breath,
 ): Promise<KnownJoin> {
   const numberOf = new Int32Array(texts).fill(-1);
-  const known = new Uint8Array(classIndex.hashes.length / HASH_BYTES);
+  const known = new Uint8Array(present.length / HASH_BYTES);
   let gone = 0;
-  for (let text = 0; text < texts; text += 1) {
-    const own = classIndex.find(hashes.subarray(text * HASH_BYTES, (text + 1) * HASH_BYTES));
-    if (own >= 0 && isSigned(own)) {
+  // Both are ascending.
+  for (let text = 0, own = 0; text < texts; text += 1) {
+    let order = -1;
+    while (own < known.length) {
+      order = compareAt(present, own * HASH_BYTES, hashes, text * HASH_BYTES);
+      if (order >= 0) break;
+      own += 1;
+    }
+    if (own < known.length && order === 0) {
       numberOf[text] = own;
       known[own] = 1;
     } else gone += 1;
-    const pause = breath.step(5);
+    const pause = breath.step(2);
     if (pause) await pause;
   }
   const pairs = createPairList();
@@ -84,9 +93,17 @@ async function translate(
     if (pause) await pause;
   }
   const fresh: number[] = [];
-  for (const [text, isKnown] of known.entries())
-    if (isKnown === 0 && isSigned(text)) fresh.push(text);
+  for (const [text, isKnown] of known.entries()) if (isKnown === 0) fresh.push(text);
   return { pairs: pairs.take(), fresh: Uint32Array.from(fresh), gone };
+}
+
+/** Order of two hashes: negative, 0 or positive. */
+function compareAt(a: Uint8Array, atA: number, b: Uint8Array, atB: number): number {
+  for (let i = 0; i < HASH_BYTES; i += 1) {
+    const difference = (a[atA + i] ?? 0) - (b[atB + i] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
 }
 
 function joinFingerprint(parameters: AnalysisParameters): Uint8Array {

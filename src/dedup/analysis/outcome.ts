@@ -14,6 +14,7 @@ import type { Steps } from "../groups/steps.ts";
 import { createPause, runInSlices } from "../groups/steps.ts";
 import { compareText } from "../groups/vertices.ts";
 import type { AnalysisOutcome } from "./engine.ts";
+import { createHashTable } from "./hash-table.ts";
 import type { AnalysisParameters } from "./parameters.ts";
 
 /** What decides whether and with whom a document is compared. */
@@ -26,8 +27,6 @@ interface DigestedDocument {
 /** A distinct text and the documents that have it, by number. */
 export interface TextClass {
   readonly hash: Uint8Array;
-  /** The hash as text, for maps and ties. */
-  readonly key: string;
   readonly wordCount: number;
   readonly documents: number[];
 }
@@ -56,7 +55,7 @@ export interface Classifier {
 export function createClassifier(
   parameters: Pick<AnalysisParameters, "minWords" | "ngramSize">,
 ): Classifier {
-  const byKey = new Map<string, TextClass>();
+  const table = createHashTable();
   const classes: TextClass[] = [];
   const skipped: SkipReasons = { noContent: 0, tooShort: 0, shinglesFailed: 0 };
   let documents = 0;
@@ -73,14 +72,12 @@ export function createClassifier(
         return reason;
       }
       documents += 1;
-      const key = Buffer.from(hash).toString("latin1");
-      const known = byKey.get(key);
+      const known = classes[table.add(hash)];
       if (known) {
         known.documents.push(document);
         return known;
       }
-      const made = { hash, key, wordCount, documents: [document] };
-      byKey.set(key, made);
+      const made = { hash, wordCount, documents: [document] };
       classes.push(made);
       return made;
     },

@@ -153,13 +153,7 @@ async function rewrite(
     deps.signal.throwIfAborted();
     const block = readBlock(await store.read(id));
     for (let slot = 0; slot < block.classes; slot += 1)
-      if (
-        arena.isAt(
-          deps.classIndex.find(block.hashes.subarray(slot * 32, (slot + 1) * 32)),
-          id,
-          slot,
-        )
-      )
+      if (arena.isAt(deps.classIndex.find(block.hashes, slot * 32), id, slot))
         kept.push(signatureAt(block, slot));
     emptied.push(id);
     if (kept.length >= BLOCK_CLASSES / 2 || emptied.length >= BLOCK_CLASSES) await flush();

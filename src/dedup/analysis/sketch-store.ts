@@ -204,9 +204,11 @@ function isMadeWith(kind: BlockKind, buffer: ArrayBuffer, fingerprint: Uint8Arra
 
 function assemble(snapshot: Snapshot, kind: BlockKind, id: number): ArrayBuffer {
   const head = snapshot.get(kind.heads, id) ?? missing(id);
-  const bytes = new Uint8Array(
-    new DataView(head.buffer, head.byteOffset, head.byteLength).getUint32(0, true),
-  );
+  const length = new DataView(head.buffer, head.byteOffset, head.byteLength).getUint32(0, true);
+  // Most blocks have one part, which is a copy already.
+  const only = length <= PART_BYTES ? snapshot.get(kind.parts, [id, 0]) : undefined;
+  if (only?.length === length) return ownBuffer(only);
+  const bytes = new Uint8Array(length);
   let at = 0;
   for (const [, part] of snapshot.range(kind.parts, { prefix: [id] })) {
     if (at + part.length > bytes.length)
@@ -217,6 +219,14 @@ function assemble(snapshot: Snapshot, kind: BlockKind, id: number): ArrayBuffer 
   if (at !== bytes.length)
     throw new StewardError("corrupt", `block ${id} is shorter than its head says`);
   return bytes.buffer;
+}
+
+/** The buffer of bytes that are all of it. */
+function ownBuffer(bytes: Uint8Array): ArrayBuffer {
+  const { buffer } = bytes;
+  return buffer instanceof ArrayBuffer && buffer.byteLength === bytes.length
+    ? buffer
+    : new Uint8Array(bytes).buffer;
 }
 
 /** Ids of parts that a crash left without a head. */

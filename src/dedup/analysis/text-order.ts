@@ -11,10 +11,10 @@ export interface TextOrder {
 
 /** Ranks distinct hashes by their bytes; a radix sort of the first four, then the rest of ties. */
 export function orderByHash(texts: readonly { readonly hash: Uint8Array }[]): TextOrder {
-  const keys = Uint32Array.from(
-    texts,
-    ({ hash: [a = 0, b = 0, c = 0, d = 0] }) => ((a << 24) | (b << 16) | (c << 8) | d) >>> 0,
-  );
+  const keys = new Uint32Array(texts.length);
+  for (const [at, { hash }] of texts.entries())
+    keys[at] =
+      ((hash[0] ?? 0) << 24) | ((hash[1] ?? 0) << 16) | ((hash[2] ?? 0) << 8) | (hash[3] ?? 0);
   const places = Uint32Array.from(texts.keys());
   const { keys: sorted, classes: inputOf } = sortByKey(keys, places);
   for (let start = 0; start < sorted.length;) {

@@ -53,15 +53,24 @@ export function fingerprintOfVerdicts(buffer: ArrayBuffer): Uint8Array {
   return new Uint8Array(buffer, 8, HASH_BYTES);
 }
 
-/** The rows of a block; hashes are views. Throws like `fingerprintOfVerdicts`. */
-export function* readVerdicts(buffer: ArrayBuffer): Generator<VerdictRow> {
+/** A stored row: its hashes begin at `a` and `b` in `bytes`. */
+export interface StoredVerdict extends Omit<VerdictRow, "a" | "b"> {
+  readonly bytes: Uint8Array;
+  readonly a: number;
+  readonly b: number;
+}
+
+/** The rows of a block. Throws like `fingerprintOfVerdicts`. */
+export function* readVerdicts(buffer: ArrayBuffer): Generator<StoredVerdict> {
   fingerprintOfVerdicts(buffer);
   const view = new DataView(buffer);
+  const bytes = new Uint8Array(buffer);
   for (let at = HEAD_BYTES; at < buffer.byteLength; at += ROW_BYTES) {
     const score = (place: number): number => view.getFloat64(at + 2 * HASH_BYTES + 8 * place, true);
     yield {
-      a: new Uint8Array(buffer, at, HASH_BYTES),
-      b: new Uint8Array(buffer, at + HASH_BYTES, HASH_BYTES),
+      bytes,
+      a: at,
+      b: at + HASH_BYTES,
       jaccard: score(0),
       discriminative: score(1),
       fuzzy: score(2),

@@ -73,8 +73,9 @@ export async function loadVerdicts(
     blocks.push(id);
     for (const row of readVerdicts(buffer)) {
       stored += 1;
-      const [a, b] = [classIndex.find(row.a), classIndex.find(row.b)];
-      if (a < 0 || b < 0) continue;
+      const a = classIndex.find(row.bytes, row.a);
+      const b = a < 0 ? -1 : classIndex.find(row.bytes, row.b);
+      if (b < 0) continue;
       const { jaccard, discriminative, fuzzy } = row;
       known.set(keyOf(a, b), { jaccard, discriminative, fuzzy, unused: true, fresh: false });
     }

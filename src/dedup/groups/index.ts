@@ -8,7 +8,8 @@ import type { DecisionRow, GroupRow } from "../../gen/steward/state/v1/dedup_pb.
 import type { Order } from "../documents/order.ts";
 import { createOrder } from "../documents/order.ts";
 import { isAccepted } from "./acceptance.ts";
-import { statusOf } from "./decision.ts";
+import { contentOfRow } from "./content.ts";
+import { isDecided, statusOf } from "./decision.ts";
 import { compareText } from "./vertices.ts";
 
 /** What a list is sorted by; equal values are in order of the id. */
@@ -55,6 +56,8 @@ export interface GroupIndex {
   ): GroupPage;
   /** The groups of any status that readers see, as they are now. */
   listed(): readonly ListedGroup[];
+  /** One of them. */
+  find(id: string): ListedGroup | undefined;
   /** Groups of any status that readers see. */
   readonly size: number;
   /** Grows with each change that readers see. */
@@ -75,6 +78,14 @@ export interface ListedGroup {
   readonly accepted: boolean;
   /** Decided to be no duplicates, also while new members suspend that. */
   readonly rejected: boolean;
+  /** A person gave a verdict, also while new members suspend that. */
+  readonly decided: boolean;
+  /** Members came after the verdict. */
+  readonly gained: boolean;
+  /** As of `contentOfRow`; empty when a member is gone since the group was described. */
+  readonly content: string;
+  /** When it was described, in milliseconds since 1970. */
+  readonly updatedAtMs: number;
 }
 
 /** An empty list. */
@@ -104,6 +115,7 @@ export function createGroupIndex(): GroupIndex {
     forget: (generation) => void nexts.delete(generation),
     select: (filter, sort, page) => view.select(filter, sort, page),
     listed: () => view.listed(),
+    find: (id) => view.find(id),
     get size() {
       return view.size;
     },
@@ -152,6 +164,10 @@ function entryOf(row: GroupRow, decision: DecisionRow): ListedGroup {
     members: row.members,
     accepted: isAccepted(row, decision),
     rejected: decision.status === GroupStatus.FALSE_POSITIVE,
+    decided: isDecided(decision),
+    gained: row.gained,
+    content: row.outdated ? "" : contentOfRow(row),
+    updatedAtMs: row.updatedAtMs,
   };
 }
 
@@ -160,6 +176,7 @@ interface View {
   remove(id: string): void;
   select: GroupIndex["select"];
   listed: GroupIndex["listed"];
+  find: GroupIndex["find"];
   readonly size: number;
 }
 
@@ -211,6 +228,10 @@ function createView(): View {
       selectPage(inOrder(orders[sort.by].slots(), columns[sort.by], sort), filter, page),
     listed: () =>
       Array.from(orders.createdAt.slots(), (slot) => columns.createdAt[slot] as ListedGroup),
+    find(id) {
+      const own = slots.get(id);
+      return own && columns.createdAt[own.createdAt];
+    },
     get size() {
       return slots.size;
     },

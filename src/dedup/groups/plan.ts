@@ -4,17 +4,19 @@
  */
 import type { DecisionRow, DocumentRow, GroupRow } from "../../gen/steward/state/v1/dedup_pb.ts";
 import type { Env, Snapshot } from "../../kernel/state/types.ts";
-import { decisions, documents, groups } from "../tables.ts";
-import { isDecided, rejectedSets } from "./decision.ts";
+import { decisions, documents } from "../tables.ts";
+import { contentOfFindings } from "./content.ts";
+import { rejectedSets } from "./decision.ts";
 import type { DescribeDeps } from "./describe.ts";
 import { describeGroups } from "./describe.ts";
-import { baseGeneration } from "./generations.ts";
 import type { PlannedGroup } from "./generation-writer.ts";
 import type { FoundGroup } from "./graph.ts";
 import type { KnownGroup } from "./identity.ts";
+import type { GroupIndex } from "./index.ts";
 import { newGroupId } from "./identity.ts";
 import { groupRow, withoutMember } from "./row.ts";
 import type { SliceOptions } from "./steps.ts";
+import { createPause } from "./steps.ts";
 import { readGroup } from "./store.ts";
 
 /** Sets of documents of which no two are duplicates, by what was decided about groups. */
@@ -34,30 +36,27 @@ export async function readRejections(env: Env, slices: SliceOptions): Promise<nu
   return rejections;
 }
 
-/**
- * Reads the groups that readers see, giving way to other work between slices. The current generation
- * has to be merged into the base.
- */
-export async function readKnown(env: Env, slices: SliceOptions): Promise<KnownGroup[]> {
+/** The groups that readers see, giving way to other work between slices. */
+export async function readKnown(
+  env: Env,
+  index: Pick<GroupIndex, "listed">,
+  slices: SliceOptions,
+): Promise<KnownGroup[]> {
+  const pause = createPause(slices);
   const known: KnownGroup[] = [];
-  await env.scan(
-    groups,
-    (batch) =>
-      env.read((snapshot) => {
-        for (const [, { id, members }] of batch) {
-          const decision = snapshot.get(decisions, id);
-          if (!decision) continue;
-          const rejected = rejectedIn(snapshot, decision).length > 0;
-          known.push({ id, members, decided: isDecided(decision), rejected });
-        }
-      }),
-    {
-      sliceMs: slices.sliceMs ?? 5,
-      signal: slices.signal,
-      bounds: { prefix: [env.read(baseGeneration)] },
-    },
-  );
+  for (const { id, members, decided, rejected } of index.listed()) {
+    known.push({ id, members, decided, rejected: rejected && isRejecting(env, id) });
+    if (known.length % 256 === 0) await pause();
+  }
   return known;
+}
+
+/** Whether "not a duplicate" still rejects a pair of the group. */
+function isRejecting(env: Env, id: string): boolean {
+  return env.read((snapshot) => {
+    const decision = snapshot.get(decisions, id);
+    return decision !== undefined && rejectedIn(snapshot, decision).length > 0;
+  });
 }
 
 function rejectedIn(snapshot: Snapshot, decision: DecisionRow): number[][] {
@@ -80,6 +79,24 @@ export interface PlanDeps extends Omit<DescribeDeps, "facts" | "text"> {
   readonly generation: number;
   /** When the documents were read. */
   readonly readAtMs: number;
+}
+
+/**
+ * Whether a found group is what readers see already: the same members, pairs and scores, and no
+ * member was stored since it was described.
+ */
+export function isAsListed(
+  { found, known }: Continued,
+  index: Pick<GroupIndex, "find">,
+  { syncedAtMs }: Pick<PlanDeps, "syncedAtMs">,
+): boolean {
+  const listed = known && index.find(known.id);
+  return (
+    listed !== undefined &&
+    !listed.gained &&
+    found.members.every((docNo) => (syncedAtMs(docNo) ?? Infinity) < listed.updatedAtMs) &&
+    listed.content === contentOfFindings(found)
+  );
 }
 
 /** Plans a few found groups: their rows, documents and texts are in memory at once. */

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { afterAll, expect, it } from "vitest";
 import { findDuplicates, type Findings } from "../../../src/commands/dedup/find.ts";
 import { parametersOf } from "../../../src/commands/dedup/parameters.ts";
+import { createKeptTexts } from "../../../src/dedup/kept-texts.ts";
 import type { Run } from "../../../src/commands/dedup/run.ts";
 import { withStores, type Stores } from "../../../src/commands/dedup/stores.ts";
 import { createLog } from "../../../src/kernel/base/log.ts";
@@ -76,6 +77,7 @@ async function withRunIn<T>(
     options,
     parameters: parametersOf(options),
     pool,
+    texts: createKeptTexts({ folder: state }),
     log,
     progress: { update: () => undefined, end: () => undefined },
     signal: new AbortController().signal,

@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { GroupStatus } from "../../../src/gen/steward/dedup/v1/groups_pb.ts";
 import { setStatus, deleteGroup } from "../../../src/dedup/groups/review.ts";
-import { createMemorySketchStore } from "../../../src/dedup/analysis/sketch-store.ts";
-import type { SketchStore } from "../../../src/dedup/analysis/sketch-store.ts";
 import { metaNumber } from "../../../src/dedup/meta.ts";
 import { decisions, groups } from "../../../src/dedup/tables.ts";
 import { compressText } from "../../../workers/text/compress.ts";
@@ -22,20 +20,6 @@ async function small(options: Parameters<typeof openBench>[0] = {}): Promise<Ben
   await bench.put(5, "");
   await bench.put(6, "too few words");
   return bench;
-}
-
-/** A store of signatures that counts how often it is read. */
-function countedLoads(): { sketches: SketchStore; loads: { count: number } } {
-  const store = createMemorySketchStore();
-  const loads = { count: 0 };
-  const sketches: SketchStore = {
-    ...store,
-    load(fingerprint) {
-      loads.count += 1;
-      return store.load(fingerprint);
-    },
-  };
-  return { sketches, loads };
 }
 
 function members(bench: Bench): number[][] {
@@ -129,8 +113,8 @@ describe("an analysis", () => {
 
   it("compares nothing when nothing has changed since the last one", async () => {
     const parameters: { similarityThreshold?: number } = {};
-    const { sketches, loads } = countedLoads();
-    const bench = await small({ sketches, parameters });
+    const bench = await small({ parameters });
+    const loads = bench.comparisons;
     await bench.analyse();
     const before = bench.groups();
     const id = before[0]?.row.id ?? "";
@@ -170,8 +154,8 @@ describe("an analysis", () => {
   });
 
   it("compares what changed while the last one ran", async () => {
-    const { sketches, loads } = countedLoads();
-    const bench = await small({ sketches });
+    const bench = await small();
+    const loads = bench.comparisons;
     await bench.analyse();
     const [group] = bench.groups();
     for (const change of [
@@ -243,8 +227,8 @@ describe("an analysis", () => {
   });
 
   it("compares nothing when only metadata have changed, and says what a full one says", async () => {
-    const { sketches, loads } = countedLoads();
-    const bench = await small({ sketches });
+    const bench = await small();
+    const loads = bench.comparisons;
     await bench.put(7, edited(two, 10, "more"));
     await bench.put(8, two);
     await bench.analyse();
@@ -280,8 +264,8 @@ describe("an analysis", () => {
   });
 
   it("describes again what changed while the last one ran", async () => {
-    const { sketches, loads } = countedLoads();
-    const bench = await small({ sketches });
+    const bench = await small();
+    const loads = bench.comparisons;
     const touch = () => bench.put(3, one, { correspondent: "Ada", pending: false });
     for (const at of [3, 4]) {
       await bench.put(3, one, { pending: true });

@@ -49,6 +49,8 @@ export interface Bench {
   readonly index: GroupIndex;
   readonly membership: Membership;
   readonly sketches: SketchStore;
+  /** How often the record of the last join was read: once by an analysis that compares. */
+  readonly comparisons: { count: number };
   /** Runs each task here and counts it. */
   readonly pool: InlinePool;
   readonly clock: Clock & { advance(ms: number): void };
@@ -100,6 +102,8 @@ export async function openBench(
   const sketches = options.sketches ?? createMemorySketchStore();
   const sketchEnv = await openEnv(`${directory}/sketch`, { tables: sketchTables });
   const verdicts = createEnvVerdictStore(sketchEnv);
+  const joins = createEnvJoinStore(sketchEnv);
+  const comparisons = { count: 0 };
   const pool = createInlinePool();
   const membership = createMembership(index);
   const job = createAnalysisJob({
@@ -108,7 +112,13 @@ export async function openBench(
     index,
     sketches,
     verdicts,
-    joins: createEnvJoinStore(sketchEnv),
+    joins: {
+      ...joins,
+      load(fingerprint) {
+        comparisons.count += 1;
+        return joins.load(fingerprint);
+      },
+    },
     pool,
     clock,
     parameters: () => ({ ...defaultParameters, ...options.parameters }),
@@ -119,6 +129,7 @@ export async function openBench(
     index,
     membership,
     sketches,
+    comparisons,
     pool,
     clock,
     job,
