@@ -40,6 +40,7 @@ import {
 import { samplerUsed, tracingKeys } from "../kernel/telemetry/config/tracing-keys.ts";
 import { updateKeys } from "./config/update-keys.ts";
 import { monitorChecks, monitorKeys } from "../monitor/config/keys.ts";
+import { streaming } from "../monitor/receivers/config/stream-keys.ts";
 import { tokensKeys } from "../tokens/config.ts";
 import { checkNetworkLabel } from "./telemetry/profiler-network.ts";
 
@@ -158,6 +159,8 @@ export function configureDaemon(
     assertDemoOnLoopback(adminListen.path, config.get(adminListen));
     if (config.get(scrapeEnabled))
       assertDemoOnLoopback(scrapeListen.path, config.get(scrapeListen));
+    if (config.get(streaming.enabled))
+      assertDemoOnLoopback(streaming.listen.path, config.get(streaming.listen));
   }
   const stateRoot = resolve(config.get(stateFolder));
   return {
