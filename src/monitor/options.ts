@@ -5,6 +5,7 @@
  */
 import type { TracingOptions } from "../kernel/telemetry/tracing/tracing.ts";
 import type { SentSecret } from "../kernel/threads/secrets.ts";
+import type { ReceiversOptions } from "./receivers/options.ts";
 
 /** HTTP settings of control plane calls. */
 export interface HttpOptions {
@@ -233,6 +234,13 @@ export interface AnnotationOptions {
   >;
 }
 
+/** The store of events in memory. */
+export interface EventStoreOptions {
+  readonly enabled: boolean;
+  /** The oldest are evicted beyond it. */
+  readonly maxEvents: number;
+}
+
 export interface MonitorOptions {
   readonly version: string;
   /** Empty when no credential is configured: the monitor is idle. */
@@ -246,6 +254,8 @@ export interface MonitorOptions {
   readonly logs:
     | { readonly capacity: number; readonly body: number; readonly attribute: number }
     | undefined;
+  /** Absent: no receiver is switched on. */
+  readonly receivers?: ReceiversOptions;
   /** Sampling and queue limit of traces; undefined when tracing is off. */
   readonly tracing?: Pick<TracingOptions, "sampler" | "ratio"> & { readonly capacity: number };
   readonly metricIntervalMs: number;
@@ -262,6 +272,7 @@ export interface MonitorOptions {
     readonly timeoutMs: number;
   };
   readonly annotations: AnnotationOptions | undefined;
+  readonly events: EventStoreOptions;
   readonly selfObservability: { readonly enabled: boolean; readonly instanceId: string };
   /** Warning thresholds of the cardinality page; by default the first network's. */
   readonly cardinality?: Pick<CardinalityOptions, "warningThreshold" | "criticalThreshold">;

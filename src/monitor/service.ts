@@ -2,6 +2,7 @@
 import type { Log, LogFields, LogLevel } from "../kernel/base/log.ts";
 import type { Service } from "../kernel/service.ts";
 import type { CreateHostedService, ThreadContext } from "../kernel/threads/hosted-service.ts";
+import { reportCertificate } from "../kernel/telemetry/report/service-report.ts";
 import { processIdentity } from "../kernel/telemetry/resource.ts";
 import type { Scope } from "../kernel/telemetry/types.ts";
 import { createTelemetryWriter, type TelemetryWriter } from "../kernel/telemetry/writer/writer.ts";
@@ -17,12 +18,16 @@ import {
 } from "./catalogue/collection.ts";
 import { openCheckpoints, type Checkpoints } from "./checkpoints/open.ts";
 import { allCollectors } from "./collectors/all.ts";
+import { createEventApi } from "./events/event-api.ts";
+import { createEventStore, type EventStore } from "./events/event-store.ts";
 import { createFirstRun } from "./first-run.ts";
 import { createNetwork, type MonitoredNetwork, type OpenProvider } from "./network/network.ts";
 import type { OpenScope } from "./network/network-scope.ts";
 import { createTraces, type OpenTraces } from "./network/traces.ts";
 import { openProvider } from "./network/open-provider.ts";
 import type { MonitorOptions } from "./options.ts";
+import { RECEIVERS } from "./receivers/names.ts";
+import { createReceivers, type Receivers } from "./receivers/receivers.ts";
 import { reportPrivacy } from "./privacy/report.ts";
 import type { MonitorStatus } from "./status.ts";
 import { createStatusPublisher } from "./status/status-publisher.ts";
@@ -82,7 +87,7 @@ export async function createMonitorWith(
         },
         provider.kind,
       ));
-  const { networks, checkpoints, scope } = await assembleMonitor(
+  const { networks, checkpoints, events, scope } = await assembleMonitor(
     {
       clock,
       ids,
@@ -96,9 +101,15 @@ export async function createMonitorWith(
     open,
   );
   for (const { component } of networks) context.add(component);
+  const receivers = addReceivers({ ...context, log }, options, networks);
+  if (options.selfObservability.enabled)
+    for (const name of RECEIVERS)
+      reportCertificate(scope, name, () => certificateOf(receivers, name));
   const status = (): MonitorStatus => ({
     networks: networks.flatMap((network) => network.status() ?? []),
     checkpoints: checkpoints.status(),
+    events: events?.status(),
+    certificates: receivers?.certificates() ?? [],
   });
   const publisher = createStatusPublisher(
     { clock, log: log.child("status"), monitor: status, ownSeries: () => [scope.cardinality()] },
@@ -115,7 +126,39 @@ export async function createMonitorWith(
   };
   attach(context.ports);
   context.onPorts(attach);
-  return { name: "monitor", rpc: [publisher.service], plain: [], status };
+  return {
+    name: "monitor",
+    rpc: [publisher.service, createEventApi(clock, events)],
+    plain: [],
+    status,
+  };
+}
+
+function addReceivers(
+  { clock, log, add }: Pick<ThreadContext, "clock" | "log" | "add">,
+  { receivers: wanted, networks: configured }: MonitorOptions,
+  networks: readonly MonitoredNetwork[],
+): Receivers | undefined {
+  if (wanted === undefined) return undefined;
+  const receivers = createReceivers(
+    {
+      clock,
+      log,
+      needs: networks.map(({ component }) => component.name),
+      targets: networks.map((network, index) => ({
+        id: configured[index]?.name ?? "",
+        selfObservability: configured[index]?.selfObservability ?? false,
+        ingest: () => network.ingest(),
+      })),
+    },
+    wanted,
+  );
+  for (const component of receivers.components) add(component);
+  return receivers;
+}
+
+function certificateOf(receivers: Receivers | undefined, name: string) {
+  return receivers?.certificates().find((each) => each.name === name)?.certificate;
 }
 
 export interface MonitorDeps extends Pick<ThreadContext, "clock" | "ids" | "log" | "add"> {
@@ -125,10 +168,12 @@ export interface MonitorDeps extends Pick<ThreadContext, "clock" | "ids" | "log"
   readonly needs: readonly string[];
 }
 
-/** Networks to add, and their checkpoint store. */
+/** Networks to add, and their stores. */
 export interface MonitorParts {
   readonly networks: readonly MonitoredNetwork[];
   readonly checkpoints: Checkpoints;
+  /** Undefined while `events.enabled` is false. */
+  readonly events: EventStore | undefined;
   /** The process's own series, which belong to no network. */
   readonly scope: Scope;
 }
@@ -164,6 +209,7 @@ export async function assembleMonitor(
   add(latest);
   add(firstRun.component);
   const annotations = addAnnotations(deps, options, { scope, checkpoints });
+  const events = options.events.enabled ? createEventStore(options.events) : undefined;
   const networks = options.networks.map((network): MonitoredNetwork => {
     const shown = (collector: string): string =>
       options.several ? `${network.name}/${collector}` : collector;
@@ -178,6 +224,7 @@ export async function assembleMonitor(
         collectors: allCollectors,
         memory: () => checkpoints.network(network.name),
         annotations,
+        events: events ?? { record: () => undefined },
         latestClientVersion: () => latest.latest(),
         registered: (collector) => firstRun.registered(shown(collector)),
         succeeded: () => firstRun.succeeded(),
@@ -191,7 +238,7 @@ export async function assembleMonitor(
       network,
     );
   });
-  return { networks, checkpoints, scope };
+  return { networks, checkpoints, events, scope };
 }
 
 function createWriter(

@@ -1,9 +1,11 @@
 /** Internal state of the monitor as plain data, from which the status is built. */
 import type { OperationStatus } from "../kernel/client/types.ts";
+import type { CertificateStatus } from "../kernel/listen/tls/certificates.ts";
 import type { CardinalityInfo } from "../kernel/telemetry/types.ts";
 import type { CapabilityRow } from "./capability/matrix.ts";
 import type { CheckpointStoreStatus } from "./checkpoints/open.ts";
 import type { CollectorReport } from "./collectors/collector-report.ts";
+import type { EventStoreStatus } from "./events/types.ts";
 import type { DedupSetStatus } from "./flows/types.ts";
 import type { EndpointCalls } from "./network/call-ledger.ts";
 import type { Device } from "./providers/model.ts";
@@ -44,4 +46,11 @@ export interface NetworkStatus {
 export interface MonitorStatus {
   readonly networks: readonly NetworkStatus[];
   readonly checkpoints: CheckpointStoreStatus;
+  /** Undefined while events are not stored. */
+  readonly events: EventStoreStatus | undefined;
+  /** Of receivers with TLS. */
+  readonly certificates: readonly {
+    readonly name: string;
+    readonly certificate: CertificateStatus;
+  }[];
 }

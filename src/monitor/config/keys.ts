@@ -13,9 +13,12 @@ import {
 } from "./checks/inert.ts";
 import { checkFeeds, checkWindows } from "./checks/logs.ts";
 import { checkCardinality, checkNodes } from "./checks/series.ts";
+import { checkEvents, eventSchema } from "./event-keys.ts";
 import { networks } from "./network-keys.ts";
 import { privacySchema } from "./privacy-keys.ts";
 import { providerKeys } from "./provider-keys.ts";
+import { checkStreaming } from "../receivers/config/check-streaming.ts";
+import { streamingSchema, streamingTls } from "../receivers/config/stream-keys.ts";
 import { upkeepSchema } from "./upkeep-keys.ts";
 
 /** They stand at the root of the file. */
@@ -26,7 +29,9 @@ export const monitorKeys: Schema = [
   ...cardinalitySchema,
   ...privacySchema,
   ...annotationSchema,
+  ...eventSchema,
   ...upkeepSchema,
+  ...streamingSchema,
 ];
 
 export const monitorChecks: readonly Check[] = [
@@ -39,4 +44,7 @@ export const monitorChecks: readonly Check[] = [
   checkVersions,
   checkNetworkNames,
   checkAnnotations,
+  checkEvents,
+  checkStreaming,
+  streamingTls.check,
 ];

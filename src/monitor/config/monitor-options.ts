@@ -23,8 +23,10 @@ import { QUEUE_CAPACITY } from "../../kernel/telemetry/messages.ts";
 import { processResource } from "../../kernel/telemetry/resource.ts";
 import { sendSecret } from "../../kernel/threads/secrets.ts";
 import type { AnnotationOptions, MonitorOptions, PrivacyOptions } from "../options.ts";
+import { streamOptions } from "../receivers/config/stream-keys.ts";
 import { annotationCategories, annotations } from "./annotation-keys.ts";
 import { cardinality } from "./cardinality-keys.ts";
+import { events } from "./event-keys.ts";
 import { networkOptions } from "./network-options.ts";
 import { networks } from "./network-keys.ts";
 import { privacy } from "./privacy-keys.ts";
@@ -57,6 +59,7 @@ export function monitorOptions(config: Config, facts: MonitorFacts): MonitorOpti
     privacy: privacyOptions,
     resource: resourceOf(config, privacyOptions, facts),
     logs: logOptions(config),
+    ...receiverOptions(config),
     ...tracingOptions(config),
     metricIntervalMs: metricIntervalMs(config),
     checkpoint: {
@@ -70,6 +73,7 @@ export function monitorOptions(config: Config, facts: MonitorFacts): MonitorOpti
       ...readKeyGroup(config, versionChecks),
     },
     annotations: annotationOptions(config),
+    events: readKeyGroup(config, events),
     selfObservability: readKeyGroup(config, selfObservability),
     cardinality: {
       warningThreshold: config.get(cardinality.warningThreshold),
@@ -106,6 +110,11 @@ function logOptions(config: Config): MonitorOptions["logs"] {
     body: config.get(otlpLogBodyBytes),
     attribute: config.get(otlpLogAttributeBytes),
   };
+}
+
+function receiverOptions(config: Config): Pick<MonitorOptions, "receivers"> {
+  const stream = streamOptions(config);
+  return stream === undefined ? {} : { receivers: { stream } };
 }
 
 function tracingOptions(config: Config): Pick<MonitorOptions, "tracing"> {

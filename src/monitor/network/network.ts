@@ -21,6 +21,7 @@ import type { Collector, PreparedCollector } from "../collectors/collector.ts";
 import type { CollectorReport } from "../collectors/collector-report.ts";
 import { createDeviceCache } from "../enrich/device-cache.ts";
 import type { DeviceCache } from "../enrich/types.ts";
+import type { EventSink } from "../events/types.ts";
 import { createFlowIntake } from "../flows/intake.ts";
 import type { AuditIntake, DedupSetStatus, FlowIntake } from "../flows/types.ts";
 import type { NetworkOptions } from "../options.ts";
@@ -32,6 +33,7 @@ import {
   type CollectorStatus,
 } from "../runner/collector-runner.ts";
 import { runCycle, type CollectorResult, type CycleBudget } from "../runner/cycle.ts";
+import type { Ingest } from "../receivers/target.ts";
 import { unstarted } from "../runner/unstarted.ts";
 import type { NetworkStatus } from "../status.ts";
 import { createCallLedger, type CallLedger, type EndpointCalls } from "./call-ledger.ts";
@@ -65,6 +67,7 @@ export interface NetworkDeps {
   readonly collectors: readonly Collector[];
   readonly memory: () => NetworkMemory;
   readonly annotations: AnnotationSink;
+  readonly events: EventSink;
   readonly latestClientVersion: () => string | undefined;
   /** Called with the collectors before they run, and after each successful run. */
   readonly registered: (collector: string) => void;
@@ -78,6 +81,8 @@ export interface MonitoredNetwork {
   readonly component: Component;
   /** Undefined before its start. */
   status(): NetworkStatus | undefined;
+  /** What receivers write to; undefined until the network is open. */
+  ingest(): Ingest | undefined;
   /**
    * Runs every collector once, in place of a start; `stop` ends it too. Rejects only with
    * `invalid`, when the control plane's client cannot be created.
@@ -121,6 +126,7 @@ export function createNetwork(deps: NetworkDeps, options: NetworkOptions): Monit
       }),
     },
     status: () => network.status(),
+    ingest: () => network.ingest(),
     cycle: (budget) => network.cycle(budget),
   };
 }
@@ -269,6 +275,10 @@ class IsolatedNetwork {
     };
   }
 
+  ingest(): Ingest | undefined {
+    return this.#closed.signal.aborted ? undefined : this.#opened;
+  }
+
   async #open(provider: Provider, signal: AbortSignal): Promise<Opened> {
     const { clock, log, facts, openScope, openTraces } = this.#deps;
     const name = await networkName(this.#options.name, provider, { clock, log, signal });
@@ -297,7 +307,7 @@ class IsolatedNetwork {
   }
 
   #intakes(name: string, scope: Scope, devices: DeviceCache): Intakes {
-    const { clock, log, annotations, facts } = this.#deps;
+    const { clock, log, annotations, events, facts } = this.#deps;
     const options = { ...this.#options, name };
     return {
       flows: createFlowIntake({
@@ -308,7 +318,7 @@ class IsolatedNetwork {
         metricIntervalMs: facts.metricIntervalMs,
         awaitsDevices: this.#collectsDevices(),
       }),
-      audit: createAuditIntake({ options, scope, clock, log, annotations }),
+      audit: createAuditIntake({ options, scope, clock, log, annotations, events }),
     };
   }
 

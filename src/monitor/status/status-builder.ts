@@ -9,19 +9,28 @@ import {
 } from "../../gen/steward/monitor/v1/collection_pb.ts";
 import { ConfigSummarySchema } from "../../gen/steward/monitor/v1/config_summary_pb.ts";
 import type { Fleet } from "../../gen/steward/monitor/v1/export_pb.ts";
-import { ServiceInfoSchema } from "../../gen/steward/monitor/v1/process_pb.ts";
+import {
+  ServiceInfoSchema,
+  TlsCertificateSchema,
+} from "../../gen/steward/monitor/v1/process_pb.ts";
 import {
   HealthProblemSchema,
   StatusSchema,
   type Status,
 } from "../../gen/steward/monitor/v1/status_pb.ts";
-import { DedupSetSchema, type DedupSet } from "../../gen/steward/monitor/v1/stores_pb.ts";
+import {
+  DedupSetSchema,
+  EventStoreSchema,
+  type DedupSet,
+  type EventStore,
+} from "../../gen/steward/monitor/v1/stores_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { CardinalityInfo as ScopeCardinality } from "../../kernel/telemetry/types.ts";
 import { schemaVersion } from "../../kernel/wire/style.ts";
 import { allCollectors } from "../collectors/all.ts";
 import type { MonitorStatus, NetworkStatus } from "../status.ts";
 import { apiUsage } from "./rows/api-usage.ts";
+import { certificateOf } from "./rows/certificate-row.ts";
 import { capabilityOf } from "./rows/capability-rows.ts";
 import type { CardinalitySampler } from "./samplers/cardinality-sampler.ts";
 import type { CatalogueRows } from "./rows/catalogue-rows.ts";
@@ -86,7 +95,7 @@ export function createStatusBuilder(deps: StatusDeps): () => Promise<Status> {
     const turns = new Turns();
     const { status: processPart, series } = await deps.processStatus.request({ labels: false });
     const nowMs = deps.clock.now();
-    const { networks, checkpoints } = deps.monitor();
+    const { networks, checkpoints, events, certificates } = deps.monitor();
     const rows: NetworkRow[] = [];
     for (const network of networks) rows.push(await networkRow(network, nowMs, turns));
     const devices = await deviceRows.of(
@@ -124,6 +133,7 @@ export function createStatusBuilder(deps: StatusDeps): () => Promise<Status> {
       dedupSets: networks.flatMap((network) => dedupSetsOf(network, deps.several)),
       deviceCache: deviceCacheOf(networks),
       devices,
+      eventStore: eventStoreOf(events),
       fleet: deps.fleet(),
       logEvents: catalogue.logEvents,
       nodeDiscovery: nodeDiscovery(networks),
@@ -134,6 +144,12 @@ export function createStatusBuilder(deps: StatusDeps): () => Promise<Status> {
           series,
         ),
       ),
+      tlsCertificates: [
+        ...processPart.tlsCertificates,
+        ...certificates.map(({ name, certificate }) =>
+          create(TlsCertificateSchema, certificateOf(name, certificate)),
+        ),
+      ],
       service: serviceInfo(processPart.service ?? create(ServiceInfoSchema), networks, {
         startedMs,
         nowMs,
@@ -151,6 +167,18 @@ function deviceCacheOf(networks: readonly Pick<NetworkStatus, "deviceCache">[]):
     devices,
     ageSeconds: wholeSeconds(ageMs),
     age: humanDuration(ageMs),
+  });
+}
+
+function eventStoreOf(events: MonitorStatus["events"]): EventStore {
+  if (events === undefined) return create(EventStoreSchema);
+  const { capacity, retained, recorded, evicted } = events;
+  return create(EventStoreSchema, {
+    enabled: true,
+    capacity,
+    retained,
+    recorded: BigInt(recorded),
+    evicted: BigInt(evicted),
   });
 }
 
