@@ -27,6 +27,8 @@ export interface ReviewPagesOptions {
   readonly demo: boolean;
   readonly version: string;
   readonly clock: Clock;
+  /** Whether this listener has the page of events. */
+  readonly events: boolean;
 }
 
 interface Page {
@@ -69,7 +71,7 @@ const PAGES: readonly Page[] = [
 /** `dedup` is undefined while the service refuses requests: the pages then say so. */
 export function reviewRoutes(
   dedup: Pick<Dedup, "service"> | undefined,
-  { demo, version, clock }: ReviewPagesOptions,
+  { demo, version, clock, events }: ReviewPagesOptions,
 ): readonly PlainRoute[] {
   return PAGES.map(({ template, title, module, render }) => ({
     verb: "GET",
@@ -84,7 +86,7 @@ export function reviewRoutes(
         dedup === undefined
           ? refusing(title)
           : await render(createReviewApi(dedup.service.rpc, call), request, state);
-      const page = { title, demo, version, nav: navigation(template), body };
+      const page = { title, demo, version, nav: navigation(template, events), body };
       return await pageAnswer(
         { ...page, module: dedup === undefined ? "plain.js" : module },
         pageAssets(),
@@ -94,9 +96,10 @@ export function reviewRoutes(
   }));
 }
 
-function navigation(template: string) {
+function navigation(template: string, events: boolean) {
   return [
     { href: "/", label: "Status" },
+    ...(events ? [{ href: "/events", label: "Events" }] : []),
     { href: "/duplicates", label: "Duplicates", here: template.startsWith("/duplicates") },
     { href: "/documents", label: "Documents", here: template.startsWith("/documents") },
     { href: "/docs", label: "API" },
