@@ -1,21 +1,22 @@
 /** Whether the process may take traffic, and if not, the one-line reason (docs/readiness.md). */
 import type { ProbeResult } from "../../gateway/probe.ts";
 import type { ComponentState, Supervisor } from "../kernel/supervisor/component.ts";
+import { RECEIVERS } from "../monitor/receivers/names.ts";
 import type { HostedMonitor } from "./services/monitor.ts";
 
 /** Components that open a port. */
-const LISTENERS: ReadonlySet<string> = new Set(["gateway", "admin", "metrics"]);
+const LISTENERS: ReadonlySet<string> = new Set(["gateway", "admin", "metrics", ...RECEIVERS]);
 const READY: ProbeResult = { ok: true, reasons: [] };
 
 /** Reads memory only. */
 export interface ReadinessSources {
   readonly supervisor: Pick<Supervisor, "ready" | "states">;
-  readonly monitor: Pick<HostedMonitor, "running" | "ready"> | undefined;
+  readonly monitor: Pick<HostedMonitor, "running" | "ready" | "receivers"> | undefined;
 }
 
 /** The first reason that applies: stopping; a component has not started; a component is broken. */
 export function readinessOf({ supervisor, monitor }: ReadinessSources): ProbeResult {
-  const states = supervisor.states();
+  const states = [...supervisor.states(), ...(monitor?.receivers() ?? [])];
   const [first] = supervisor.ready().reasons;
   if (first === "stopping") return unready(first);
   const failures = states.filter((state) => isBroken(state, monitor));

@@ -29,7 +29,7 @@ import { lockStateDirectory } from "../kernel/state/folder/directory-lock.ts";
 import type { StateFactory } from "../kernel/state/types.ts";
 import { RESERVE_BYTES } from "../kernel/state/folder/reserve.ts";
 import { createStateFactory } from "../kernel/state/state-factory.ts";
-import type { Component, Supervisor } from "../kernel/supervisor/component.ts";
+import type { Component, ComponentState, Supervisor } from "../kernel/supervisor/component.ts";
 import { createNotifier } from "../kernel/supervisor/notify.ts";
 import type { Notifier } from "../kernel/supervisor/notify.ts";
 import type { StopSignals } from "../kernel/supervisor/stop-signals.ts";
@@ -149,7 +149,7 @@ export async function serve(
   });
   const updates = configureUpdateCheck({ ...facts, configuration, log: log.child("updates") });
   const supervisor = createSupervisor({ clock, log: log.child("supervisor") });
-  const health = (): ProcessHealth => ({ states: supervisor.states(), stores: stores.health() });
+  const health = (): ProcessHealth => ({ states: statesOf(daemon), stores: stores.health() });
   const monitor = createMonitorHost({
     clock,
     log,
@@ -161,7 +161,7 @@ export async function serve(
     readings,
     ids,
     on: monitorOn,
-    states: () => supervisor.states(),
+    states: () => statesOf(daemon),
     stores: () => stores.health(),
     profiling: () => profiling.status(),
     updates: () => updates.status(),
@@ -211,6 +211,11 @@ export async function serve(
     if (closed !== undefined) await waitFor(closed, { clock, timeoutMs: LAST_WRITE_MS });
     lock.release();
   }
+}
+
+/** The process's components, and those of the monitor's thread that open a port. */
+function statesOf({ supervisor, monitor }: Daemon): readonly ComponentState[] {
+  return [...supervisor.states(), ...(monitor?.receivers() ?? [])];
 }
 
 type ServiceDeps = Pick<

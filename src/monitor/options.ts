@@ -5,6 +5,7 @@
  */
 import type { TracingOptions } from "../kernel/telemetry/tracing/tracing.ts";
 import type { SentSecret } from "../kernel/threads/secrets.ts";
+import type { ReceiversOptions } from "./receivers/options.ts";
 
 /** HTTP settings of control plane calls. */
 export interface HttpOptions {
@@ -253,6 +254,8 @@ export interface MonitorOptions {
   readonly logs:
     | { readonly capacity: number; readonly body: number; readonly attribute: number }
     | undefined;
+  /** Absent: no receiver is switched on. */
+  readonly receivers?: ReceiversOptions;
   /** Sampling and queue limit of traces; undefined when tracing is off. */
   readonly tracing?: Pick<TracingOptions, "sampler" | "ratio"> & { readonly capacity: number };
   readonly metricIntervalMs: number;

@@ -2,6 +2,7 @@
 import type { Log, LogFields, LogLevel } from "../kernel/base/log.ts";
 import type { Service } from "../kernel/service.ts";
 import type { CreateHostedService, ThreadContext } from "../kernel/threads/hosted-service.ts";
+import { reportCertificate } from "../kernel/telemetry/report/service-report.ts";
 import { processIdentity } from "../kernel/telemetry/resource.ts";
 import type { Scope } from "../kernel/telemetry/types.ts";
 import { createTelemetryWriter, type TelemetryWriter } from "../kernel/telemetry/writer/writer.ts";
@@ -25,6 +26,8 @@ import type { OpenScope } from "./network/network-scope.ts";
 import { createTraces, type OpenTraces } from "./network/traces.ts";
 import { openProvider } from "./network/open-provider.ts";
 import type { MonitorOptions } from "./options.ts";
+import { RECEIVERS } from "./receivers/names.ts";
+import { createReceivers, type Receivers } from "./receivers/receivers.ts";
 import { reportPrivacy } from "./privacy/report.ts";
 import type { MonitorStatus } from "./status.ts";
 import { createStatusPublisher } from "./status/status-publisher.ts";
@@ -98,10 +101,15 @@ export async function createMonitorWith(
     open,
   );
   for (const { component } of networks) context.add(component);
+  const receivers = addReceivers({ ...context, log }, options, networks);
+  if (options.selfObservability.enabled)
+    for (const name of RECEIVERS)
+      reportCertificate(scope, name, () => certificateOf(receivers, name));
   const status = (): MonitorStatus => ({
     networks: networks.flatMap((network) => network.status() ?? []),
     checkpoints: checkpoints.status(),
     events: events?.status(),
+    certificates: receivers?.certificates() ?? [],
   });
   const publisher = createStatusPublisher(
     { clock, log: log.child("status"), monitor: status, ownSeries: () => [scope.cardinality()] },
@@ -124,6 +132,33 @@ export async function createMonitorWith(
     plain: [],
     status,
   };
+}
+
+function addReceivers(
+  { clock, log, add }: Pick<ThreadContext, "clock" | "log" | "add">,
+  { receivers: wanted, networks: configured }: MonitorOptions,
+  networks: readonly MonitoredNetwork[],
+): Receivers | undefined {
+  if (wanted === undefined) return undefined;
+  const receivers = createReceivers(
+    {
+      clock,
+      log,
+      needs: networks.map(({ component }) => component.name),
+      targets: networks.map((network, index) => ({
+        id: configured[index]?.name ?? "",
+        selfObservability: configured[index]?.selfObservability ?? false,
+        ingest: () => network.ingest(),
+      })),
+    },
+    wanted,
+  );
+  for (const component of receivers.components) add(component);
+  return receivers;
+}
+
+function certificateOf(receivers: Receivers | undefined, name: string) {
+  return receivers?.certificates().find((each) => each.name === name)?.certificate;
 }
 
 export interface MonitorDeps extends Pick<ThreadContext, "clock" | "ids" | "log" | "add"> {

@@ -1,5 +1,6 @@
 /** Internal state of the monitor as plain data, from which the status is built. */
 import type { OperationStatus } from "../kernel/client/types.ts";
+import type { CertificateStatus } from "../kernel/listen/tls/certificates.ts";
 import type { CardinalityInfo } from "../kernel/telemetry/types.ts";
 import type { CapabilityRow } from "./capability/matrix.ts";
 import type { CheckpointStoreStatus } from "./checkpoints/open.ts";
@@ -47,4 +48,9 @@ export interface MonitorStatus {
   readonly checkpoints: CheckpointStoreStatus;
   /** Undefined while events are not stored. */
   readonly events: EventStoreStatus | undefined;
+  /** Of receivers with TLS. */
+  readonly certificates: readonly {
+    readonly name: string;
+    readonly certificate: CertificateStatus;
+  }[];
 }

@@ -8,9 +8,14 @@ const state = (
   reason?: string,
   readiness: ComponentState["readiness"] = "required",
 ): ComponentState => ({ name, phase, reason, readiness, crashes: 0, sinceMs: 0 });
-const collected = { running: () => true, ready: () => ({ ok: true, reasons: [] }) };
+const collected = {
+  running: () => true,
+  receivers: () => [],
+  ready: () => ({ ok: true, reasons: [] }),
+};
 const waiting = {
   running: () => true,
+  receivers: () => [],
   ready: () => ({ ok: false, reasons: ["starting: waiting for first run: a, b"] }),
 };
 const broken = { ...waiting, running: () => false };
@@ -75,6 +80,16 @@ describe("readiness", () => {
     ],
   ] as const)("says that %s", (_what, states, monitor, whole, line) => {
     expect(asked(states, monitor, whole)).toEqual({ ok: false, reasons: [line] });
+  });
+
+  it("waits for the receivers of the monitor's thread, and ends when one cannot open its port", () => {
+    const of = (receiver: ComponentState) => ({ ...collected, receivers: () => [receiver] });
+    expect(asked([], of(state("stream", "starting"))).reasons).toEqual([
+      "starting: waiting for listener: stream",
+    ]);
+    expect(asked([], of(state("webhook", "degraded", "127.0.0.1:1 is taken"))).reasons).toEqual([
+      "component failure: webhook: 127.0.0.1:1 is taken",
+    ]);
   });
 
   it("ends while the monitor's thread is broken, also before its first run", () => {

@@ -24,6 +24,8 @@ import {
   scrapeToken,
 } from "../../kernel/telemetry/config/scrape-keys.ts";
 
+import { streaming, streamingTls } from "../../monitor/receivers/config/stream-keys.ts";
+
 /** An unencrypted listener, and what it exposes. */
 interface OpenListener {
   readonly key: Key<Address> | Key<Address | undefined>;
@@ -36,7 +38,7 @@ interface OpenListener {
 const PROXY = "or name the proxy that ends TLS in gateway.trusted_proxies.";
 
 /**
- * Checks the three listeners. Without a token, non-loopback binds are refused or answer nothing, so
+ * Checks each listener. Without a token, non-loopback binds are refused or answer nothing, so
  * no warning.
  */
 export const clearTextOffLoopback: Check = {
@@ -53,6 +55,9 @@ export const clearTextOffLoopback: Check = {
     scrapeListen,
     scrapeTls.certFile,
     scrapeToken,
+    streaming.enabled,
+    streaming.listen,
+    streamingTls.certFile,
   ],
   run: (config) => openListeners(config).flatMap((listener) => findingOf(config, listener)),
 };
@@ -87,6 +92,16 @@ function openListeners(config: Config): readonly OpenListener[] {
       certFile: config.get(scrapeTls.certFile),
       crossing: "scrape.auth.token crosses",
       remedy: "set scrape.tls.cert_file and scrape.tls.key_file, or listen on 127.0.0.1.",
+    });
+  }
+  // Off loopback it always has a token.
+  if (config.get(streaming.enabled)) {
+    found.push({
+      key: streaming.listen,
+      listen: config.get(streaming.listen),
+      certFile: config.get(streamingTls.certFile),
+      crossing: "streaming.token and the records cross",
+      remedy: "set streaming.tls.cert_file and streaming.tls.key_file, or listen on 127.0.0.1.",
     });
   }
   return found;

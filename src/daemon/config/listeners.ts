@@ -10,6 +10,7 @@ import { atKey } from "../../kernel/config/checks/key-finding.ts";
 import type { Key } from "../../kernel/config/key.ts";
 import type { Check } from "../../kernel/config/load.ts";
 import { scrapeEnabled, scrapeListen } from "../../kernel/telemetry/config/scrape-keys.ts";
+import { streaming } from "../../monitor/receivers/config/stream-keys.ts";
 import { mappedIpv4 } from "../../kernel/base/ip-address.ts";
 
 interface Listener {
@@ -23,6 +24,7 @@ const listeners: readonly Listener[] = [
   { listen: gatewayListen, enabled: undefined },
   { listen: adminListen, enabled: adminEnabled },
   { listen: scrapeListen, enabled: scrapeEnabled },
+  { listen: streaming.listen, enabled: streaming.enabled },
 ];
 
 export const listenersApart: Check = {

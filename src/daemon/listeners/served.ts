@@ -1,5 +1,6 @@
 /** What each listener serves: the services' methods and routes, and their access rules. */
 import type { GatewayDeps } from "../../../gateway/gateway.ts";
+import { aiEnabled } from "../../dedup/ai/keys.ts";
 import { EventService } from "../../gen/steward/monitor/v1/event_service_pb.ts";
 import { apiMetricsEnabled } from "../../dedup/config.ts";
 import type { Log } from "../../kernel/base/log.ts";
@@ -85,7 +86,11 @@ export function served(daemon: ServedDaemon, listener: "gateway" | "admin"): Gat
     ids,
     observe: telemetry.observe,
     landing,
-    pages: { demo: daemon.configuration.demo.demo, version: stewardVersion() },
+    pages: {
+      demo: daemon.configuration.demo.demo,
+      version: stewardVersion(),
+      ai: config.get(aiEnabled),
+    },
     adminRefused: countAdminRefusals(config, telemetry.scope),
   };
 }
@@ -119,7 +124,7 @@ function plainRoutes(
       ? []
       : [supportBundleRoute({ monitor, pool, clock, version: stewardVersion() })]),
     ...(listener === "gateway" && documents !== undefined
-      ? reviewRoutes(dedup, { ...facts, clock, events: hasEvents })
+      ? reviewRoutes(dedup, { ...facts, clock, ai: config.get(aiEnabled), events: hasEvents })
       : []),
     ...(hasEvents
       ? [
@@ -128,7 +133,10 @@ function plainRoutes(
             {
               ...facts,
               refreshMs: config.get(adminRefreshInterval),
-              links: eventsLinks(listener, documents !== undefined),
+              links: eventsLinks(listener, {
+                documents: documents !== undefined,
+                ai: config.get(aiEnabled),
+              }),
             },
           ),
         ]
@@ -154,7 +162,7 @@ function plainRoutes(
             health: daemon.health,
             clock,
           },
-          { ...facts, api: listener === "gateway" },
+          { ...facts, api: listener === "gateway", ai: config.get(aiEnabled) },
         )),
   ];
 }
@@ -162,7 +170,7 @@ function plainRoutes(
 /** The other pages of the listener, for the page of events. */
 function eventsLinks(
   listener: "gateway" | "admin",
-  documents: boolean,
+  { documents, ai }: { readonly documents: boolean; readonly ai: boolean },
 ): readonly { readonly href: string; readonly label: string }[] {
   return [
     { href: "/", label: "Status" },
@@ -171,6 +179,7 @@ function eventsLinks(
       ? [
           { href: "/duplicates", label: "Duplicates" },
           { href: "/documents", label: "Documents" },
+          ...(ai ? [{ href: "/suggestions", label: "Suggestions" }] : []),
         ]
       : []),
     ...(listener === "gateway" ? [{ href: "/docs", label: "API" }] : []),

@@ -5,7 +5,7 @@ import type { Ids } from "../../kernel/base/ids.ts";
 import type { RootLog } from "../../kernel/base/log.ts";
 import type { Environment } from "../../kernel/config/key.ts";
 import type { BoundService } from "../../kernel/service.ts";
-import type { Component } from "../../kernel/supervisor/component.ts";
+import type { Component, ComponentState } from "../../kernel/supervisor/component.ts";
 import type { Telemetry } from "../../kernel/telemetry/telemetry.ts";
 import type { HostDeps } from "../../kernel/threads/host/host-spec.ts";
 import { createServiceHost } from "../../kernel/threads/host/service-host.ts";
@@ -19,6 +19,7 @@ import {
   flowlogsSection,
   k8sAuditSection,
 } from "../../monitor/collectors/log-sections.ts";
+import { RECEIVERS } from "../../monitor/receivers/names.ts";
 import type { MonitorOptions, NetworkOptions } from "../../monitor/options.ts";
 import { PROCESS_STATUS_PORT } from "../../monitor/status/process/process-status.ts";
 import type { DaemonConfiguration } from "../configuration.ts";
@@ -47,6 +48,7 @@ export function monitorOptionsOf(
 
 /** Heap limit of the monitor's thread: 100,000 series in several networks need a quarter of it. */
 const HEAP_MB = 512;
+const receiverNames: ReadonlySet<string> = new Set(RECEIVERS);
 /** Longest flush of the last measurements at a stop. */
 const FLUSH_MS = 5_000;
 
@@ -74,6 +76,8 @@ export interface HostedMonitor {
   /** Served whether the monitor runs or not; while it does not, calls fail with `not_ready`. */
   readonly rpc: readonly BoundService[];
   running(): boolean;
+  /** The receivers' components; empty while the thread does not run or none is switched on. */
+  receivers(): readonly ComponentState[];
   /** Whether the monitor lets the process be ready, and the reasons if not. */
   ready(): { readonly ok: boolean; readonly reasons: readonly string[] };
 }
@@ -121,6 +125,7 @@ export function hostMonitor({
     ready: readiness(host),
     rpc: createRemoteService(monitorModule.name, monitorModule.descriptors, [], host).rpc,
     running: () => isRunning(host),
+    receivers: () => host.states().filter(({ name }) => receiverNames.has(name)),
     telemetry: {
       ...component,
       async start(signal, failed) {

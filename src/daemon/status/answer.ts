@@ -2,15 +2,12 @@
 import { create, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ProfilingSchema } from "../../gen/steward/monitor/v1/export_pb.ts";
-import {
-  UpdateState,
-  type TlsCertificateSchema,
-  type UpdateSchema,
-} from "../../gen/steward/monitor/v1/process_pb.ts";
+import { UpdateState, type UpdateSchema } from "../../gen/steward/monitor/v1/process_pb.ts";
 import { StatusSchema } from "../../gen/steward/monitor/v1/status_pb.ts";
 import type { Config } from "../../kernel/config/config.ts";
 import { redactUrl } from "../../kernel/config/redact.ts";
 import type { CertificateStatus } from "../../kernel/listen/tls/certificates.ts";
+import { certificateOf } from "../../monitor/status/rows/certificate-row.ts";
 import type { ProfilingStatus } from "../../profiling/status.ts";
 import type { ComponentState, Health } from "../../kernel/supervisor/component.ts";
 import type { CardinalityInfo } from "../../kernel/telemetry/types.ts";
@@ -109,21 +106,6 @@ function profilingOf(profiling: ProfilingStatus): MessageInitShape<typeof Profil
               : { lastFailureAt: timestampFromMs(upload.lastFailureAtMs) }),
           },
         }),
-  };
-}
-
-function certificateOf(
-  name: string,
-  { fingerprint, notBefore, notAfter, lastReloadAt, lastFailureAt, lastFailure }: CertificateStatus,
-): MessageInitShape<typeof TlsCertificateSchema> {
-  return {
-    name,
-    fingerprint,
-    notBefore: timestampFromMs(notBefore),
-    notAfter: timestampFromMs(notAfter),
-    lastReloadFailureReason: lastFailure,
-    ...(lastReloadAt === undefined ? {} : { lastReloadAt: timestampFromMs(lastReloadAt) }),
-    ...(lastFailureAt === undefined ? {} : { lastReloadFailureAt: timestampFromMs(lastFailureAt) }),
   };
 }
 

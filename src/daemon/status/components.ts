@@ -7,6 +7,7 @@ import { adminEnabled, adminListen } from "../config/admin-keys.ts";
 import type { Config } from "../../kernel/config/config.ts";
 import { servicesDedup, servicesMonitor, servicesTokens } from "../config/process-keys.ts";
 import { scrapeEnabled } from "../../kernel/telemetry/config/scrape-keys.ts";
+import { streaming } from "../../monitor/receivers/config/stream-keys.ts";
 import type { ComponentState, Health } from "../../kernel/supervisor/component.ts";
 
 type Row = MessageInitShape<typeof ComponentSchema>;
@@ -34,7 +35,7 @@ export function componentRows({ config, states, stores }: ComponentFacts): Row[]
       config.get(adminListen) === undefined ? "gateway" : "admin",
     ),
     row("metrics", config.get(scrapeEnabled)),
-    row("stream", false),
+    row("stream", config.get(streaming.enabled)),
     row("webhook", false),
     row("ingress_wal", false),
     row("gateway", true),

@@ -19,6 +19,7 @@ import {
 import { profiler } from "../config/profiling-keys.ts";
 import { vpnAuth, type WrittenAuth } from "../../monitor/config/auth-fields.ts";
 import { networks } from "../../monitor/config/network-keys.ts";
+import { streaming, streamingRoutes } from "../../monitor/receivers/config/stream-keys.ts";
 import { headscale, provider, type ProviderKind } from "../../monitor/config/provider-keys.ts";
 
 type Summary = MessageInitShape<typeof ConfigSummarySchema>;
@@ -31,6 +32,9 @@ export function configSummary(config: Config): Summary {
     schemaVersion: 1,
     apiKeySet: auth.apikey !== undefined || apiKey !== undefined,
     oauthSecretSet: auth.oauth.clientSecret !== undefined,
+    streamTokenSet:
+      config.get(streaming.token) !== undefined ||
+      config.list(streamingRoutes).some(({ token }) => token !== undefined),
     backendCloudTokenSet: config.get(otlpCloudToken) !== undefined,
     profilerAuthSet: config.get(profiler.basicAuthPassword) !== undefined,
     // Headscale accepts only API keys.

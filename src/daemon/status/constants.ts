@@ -16,6 +16,7 @@ import { exporterOptions, metricIntervalMs } from "../../kernel/telemetry/config
 import { redactUrl } from "../../kernel/config/redact.ts";
 import { processMetricRows } from "../../kernel/telemetry/report/service-metrics.ts";
 import { selfObservability } from "../../monitor/config/upkeep-keys.ts";
+import { streaming } from "../../monitor/receivers/config/stream-keys.ts";
 import type { MonitorOptions } from "../../monitor/options.ts";
 import type { ProcessConstants } from "../../monitor/status/process/process-status.ts";
 import { dedupMetrics } from "../../dedup/telemetry/metrics.ts";
@@ -53,7 +54,7 @@ export function processConstants(facts: ConstantFacts): ProcessConstants {
     service: serviceOf(facts),
     telemetry: telemetryOf(config),
     config: configSummary(config),
-    receivers: {},
+    receivers: { streamingEnabled: config.get(streaming.enabled) },
     flowStore: { retention: NONE, backend: {} },
     geoip: {},
     reverseDns: { ttl: NONE, negativeTtl: NONE },

@@ -4,7 +4,7 @@ import type { AnyRow } from "../../kernel/telemetry/types.ts";
 
 const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
-const streamDecodeErrors = defineMetric({
+export const streamDecodeErrors = defineMetric({
   name: "vpn.stream.decode_errors",
   kind: "counter",
   unit: "{record}",
@@ -13,7 +13,7 @@ const streamDecodeErrors = defineMetric({
   help: "Records of a known type that did not decode.",
   when: "streaming.enabled",
 });
-const streamInflight = defineMetric({
+export const streamInflight = defineMetric({
   name: "vpn.stream.inflight",
   kind: "updown",
   unit: "{request}",
@@ -21,7 +21,7 @@ const streamInflight = defineMetric({
   help: "Stream requests in progress.",
   when: "streaming.enabled",
 });
-const streamRecords = defineMetric({
+export const streamRecords = defineMetric({
   name: "vpn.stream.records",
   kind: "counter",
   unit: "{record}",
@@ -30,7 +30,7 @@ const streamRecords = defineMetric({
   help: "Records accepted by the stream receiver, by type (flow, audit).",
   when: "streaming.enabled",
 });
-const streamRejected = defineMetric({
+export const streamRejected = defineMetric({
   name: "vpn.stream.rejected",
   kind: "counter",
   unit: "{rejection}",
@@ -39,7 +39,7 @@ const streamRejected = defineMetric({
   help: "Requests rejected by the stream receiver, by reason.",
   when: "streaming.enabled",
 });
-const streamRequestDuration = defineMetric({
+export const streamRequestDuration = defineMetric({
   name: "vpn.stream.request.duration",
   kind: "histogram",
   unit: "s",
@@ -48,7 +48,7 @@ const streamRequestDuration = defineMetric({
   help: "Duration of a stream request.",
   when: "streaming.enabled",
 });
-const streamSkipped = defineMetric({
+export const streamSkipped = defineMetric({
   name: "vpn.stream.skipped",
   kind: "counter",
   unit: "{record}",

@@ -32,13 +32,12 @@ const PREFLIGHT_OBJECTS = 20;
 type AuditSection = Switched<Omit<LogOptions, "objectStore">>;
 type FlowSection = Switched<Omit<FlowLogOptions, "objectStore">>;
 
-const NO_RECEIVER = "needs a receiver, and this version does not receive";
-
-/** Unsupported sources are rejected by name, with a reason, not as unknown words. */
-const source: KeyType<LogOptions["source"]> = oneOf<LogOptions["source"]>(["poll", "objectstore"], {
-  stream: `stream ${NO_RECEIVER}`,
-  both: `both ${NO_RECEIVER}`,
-});
+const source: KeyType<LogOptions["source"]> = oneOf<LogOptions["source"]>([
+  "poll",
+  "stream",
+  "both",
+  "objectstore",
+]);
 
 function windowFields(
   lagSeconds: number,
@@ -50,7 +49,7 @@ function windowFields(
     source: {
       type: source,
       default: "poll",
-      help: "Where records come from: the control plane, or an object store.",
+      help: "Where records come from: poll asks the control plane, stream is the receiver of streaming, both are these two, objectstore reads a bucket.",
     },
     lagMs: {
       type: duration,

@@ -17,6 +17,8 @@ import { checkEvents, eventSchema } from "./event-keys.ts";
 import { networks } from "./network-keys.ts";
 import { privacySchema } from "./privacy-keys.ts";
 import { providerKeys } from "./provider-keys.ts";
+import { checkStreaming } from "../receivers/config/check-streaming.ts";
+import { streamingSchema, streamingTls } from "../receivers/config/stream-keys.ts";
 import { upkeepSchema } from "./upkeep-keys.ts";
 
 /** They stand at the root of the file. */
@@ -29,6 +31,7 @@ export const monitorKeys: Schema = [
   ...annotationSchema,
   ...eventSchema,
   ...upkeepSchema,
+  ...streamingSchema,
 ];
 
 export const monitorChecks: readonly Check[] = [
@@ -42,4 +45,6 @@ export const monitorChecks: readonly Check[] = [
   checkNetworkNames,
   checkAnnotations,
   checkEvents,
+  checkStreaming,
+  streamingTls.check,
 ];

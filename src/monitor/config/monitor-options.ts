@@ -23,6 +23,7 @@ import { QUEUE_CAPACITY } from "../../kernel/telemetry/messages.ts";
 import { processResource } from "../../kernel/telemetry/resource.ts";
 import { sendSecret } from "../../kernel/threads/secrets.ts";
 import type { AnnotationOptions, MonitorOptions, PrivacyOptions } from "../options.ts";
+import { streamOptions } from "../receivers/config/stream-keys.ts";
 import { annotationCategories, annotations } from "./annotation-keys.ts";
 import { cardinality } from "./cardinality-keys.ts";
 import { events } from "./event-keys.ts";
@@ -58,6 +59,7 @@ export function monitorOptions(config: Config, facts: MonitorFacts): MonitorOpti
     privacy: privacyOptions,
     resource: resourceOf(config, privacyOptions, facts),
     logs: logOptions(config),
+    ...receiverOptions(config),
     ...tracingOptions(config),
     metricIntervalMs: metricIntervalMs(config),
     checkpoint: {
@@ -108,6 +110,11 @@ function logOptions(config: Config): MonitorOptions["logs"] {
     body: config.get(otlpLogBodyBytes),
     attribute: config.get(otlpLogAttributeBytes),
   };
+}
+
+function receiverOptions(config: Config): Pick<MonitorOptions, "receivers"> {
+  const stream = streamOptions(config);
+  return stream === undefined ? {} : { receivers: { stream } };
 }
 
 function tracingOptions(config: Config): Pick<MonitorOptions, "tracing"> {

@@ -33,6 +33,7 @@ import {
   type CollectorStatus,
 } from "../runner/collector-runner.ts";
 import { runCycle, type CollectorResult, type CycleBudget } from "../runner/cycle.ts";
+import type { Ingest } from "../receivers/target.ts";
 import { unstarted } from "../runner/unstarted.ts";
 import type { NetworkStatus } from "../status.ts";
 import { createCallLedger, type CallLedger, type EndpointCalls } from "./call-ledger.ts";
@@ -80,6 +81,8 @@ export interface MonitoredNetwork {
   readonly component: Component;
   /** Undefined before its start. */
   status(): NetworkStatus | undefined;
+  /** What receivers write to; undefined until the network is open. */
+  ingest(): Ingest | undefined;
   /**
    * Runs every collector once, in place of a start; `stop` ends it too. Rejects only with
    * `invalid`, when the control plane's client cannot be created.
@@ -123,6 +126,7 @@ export function createNetwork(deps: NetworkDeps, options: NetworkOptions): Monit
       }),
     },
     status: () => network.status(),
+    ingest: () => network.ingest(),
     cycle: (budget) => network.cycle(budget),
   };
 }
@@ -269,6 +273,10 @@ class IsolatedNetwork {
       series: cardinality?.series ?? 0,
       cardinality,
     };
+  }
+
+  ingest(): Ingest | undefined {
+    return this.#closed.signal.aborted ? undefined : this.#opened;
   }
 
   async #open(provider: Provider, signal: AbortSignal): Promise<Opened> {

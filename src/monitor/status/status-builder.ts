@@ -9,7 +9,10 @@ import {
 } from "../../gen/steward/monitor/v1/collection_pb.ts";
 import { ConfigSummarySchema } from "../../gen/steward/monitor/v1/config_summary_pb.ts";
 import type { Fleet } from "../../gen/steward/monitor/v1/export_pb.ts";
-import { ServiceInfoSchema } from "../../gen/steward/monitor/v1/process_pb.ts";
+import {
+  ServiceInfoSchema,
+  TlsCertificateSchema,
+} from "../../gen/steward/monitor/v1/process_pb.ts";
 import {
   HealthProblemSchema,
   StatusSchema,
@@ -27,6 +30,7 @@ import { schemaVersion } from "../../kernel/wire/style.ts";
 import { allCollectors } from "../collectors/all.ts";
 import type { MonitorStatus, NetworkStatus } from "../status.ts";
 import { apiUsage } from "./rows/api-usage.ts";
+import { certificateOf } from "./rows/certificate-row.ts";
 import { capabilityOf } from "./rows/capability-rows.ts";
 import type { CardinalitySampler } from "./samplers/cardinality-sampler.ts";
 import type { CatalogueRows } from "./rows/catalogue-rows.ts";
@@ -91,7 +95,7 @@ export function createStatusBuilder(deps: StatusDeps): () => Promise<Status> {
     const turns = new Turns();
     const { status: processPart, series } = await deps.processStatus.request({ labels: false });
     const nowMs = deps.clock.now();
-    const { networks, checkpoints, events } = deps.monitor();
+    const { networks, checkpoints, events, certificates } = deps.monitor();
     const rows: NetworkRow[] = [];
     for (const network of networks) rows.push(await networkRow(network, nowMs, turns));
     const devices = await deviceRows.of(
@@ -140,6 +144,12 @@ export function createStatusBuilder(deps: StatusDeps): () => Promise<Status> {
           series,
         ),
       ),
+      tlsCertificates: [
+        ...processPart.tlsCertificates,
+        ...certificates.map(({ name, certificate }) =>
+          create(TlsCertificateSchema, certificateOf(name, certificate)),
+        ),
+      ],
       service: serviceInfo(processPart.service ?? create(ServiceInfoSchema), networks, {
         startedMs,
         nowMs,

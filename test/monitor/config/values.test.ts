@@ -37,15 +37,15 @@ describe("a value that is wrong", () => {
     ],
     [
       "collectors: {flowlogs: {source: stream}}",
-      "collectors.flowlogs.source: stream needs a receiver, and this version does not receive",
+      "collectors.flowlogs.source: is stream, and streaming.enabled is false",
     ],
     [
       "collectors: {auditlogs: {source: both}}",
-      "collectors.auditlogs.source: both needs a receiver",
+      "collectors.auditlogs.source: is both, and streaming.enabled is false",
     ],
     [
       "collectors: {auditlogs: {source: tap}}",
-      "collectors.auditlogs.source: must be one of poll, objectstore",
+      "collectors.auditlogs.source: must be one of poll, stream, both, objectstore",
     ],
     [
       "collectors: {flowlogs: {initial_lookback: 0}}",
@@ -109,7 +109,8 @@ describe("a value that is wrong", () => {
     ],
     ["annotations: {url: here}", "annotations.url: must be an http or https address"],
     ["annotations: {queue_size: 0}", "annotations.queue_size: must be a whole number from 1"],
-    ["streaming: {enabled: true}", "streaming: is not a known key"],
+    ["streaming: {enabled: perhaps}", "streaming.enabled: must be true or false"],
+    ["streamin: {enabled: true}", "streamin: is not a known key"],
   ])("is named with key and rule: %s", (yaml, expected) => {
     const { config, problems } = load(yaml);
     expect(config).toBeUndefined();

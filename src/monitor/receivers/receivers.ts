@@ -1,0 +1,53 @@
+/** The receivers that the configuration switches on. */
+import type { Clock } from "../../kernel/base/clock.ts";
+import type { Log } from "../../kernel/base/log.ts";
+import type { CertificateStatus } from "../../kernel/listen/tls/certificates.ts";
+import type { Component } from "../../kernel/supervisor/component.ts";
+import type { ReceiversOptions } from "./options.ts";
+import { createReceiverPort, type ReceiverPort } from "./receiver-port.ts";
+import { createStreamHandler } from "./stream/handler.ts";
+import type { ReceiverTarget } from "./target.ts";
+
+export interface ReceiversDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** At least one. */
+  readonly targets: readonly ReceiverTarget[];
+  /** The networks' components. */
+  readonly needs: readonly string[];
+}
+
+export interface Receivers {
+  readonly components: readonly Component[];
+  /** Those with TLS, by name. */
+  certificates(): readonly { readonly name: string; readonly certificate: CertificateStatus }[];
+}
+
+export function createReceivers(deps: ReceiversDeps, options: ReceiversOptions): Receivers {
+  const ports: ReceiverPort[] = [];
+  const { stream } = options;
+  if (stream !== undefined && deps.targets.length > 0) {
+    const log = deps.log.child("stream");
+    ports.push(
+      createReceiverPort(
+        { clock: deps.clock, log },
+        {
+          name: "stream",
+          setting: "streaming.listen",
+          credential: stream.routes.every(({ token }) => token !== undefined),
+          needs: deps.needs,
+          ...createStreamHandler({ ...deps, log }, stream),
+        },
+        stream,
+      ),
+    );
+  }
+  return {
+    components: ports.map(({ component }) => component),
+    certificates: () =>
+      ports.flatMap((port) => {
+        const certificate = port.certificate();
+        return certificate === undefined ? [] : [{ name: port.component.name, certificate }];
+      }),
+  };
+}

@@ -1,0 +1,210 @@
+/**
+ * Answers stream requests: path, method, credential, body, whole validation, then effect. A request
+ * that is not answered with 200 has counted nothing, unless its time ran out while it was applied.
+ */
+import type { Clock } from "../../../kernel/base/clock.ts";
+import { StewardError } from "../../../kernel/base/errors.ts";
+import type { Log } from "../../../kernel/base/log.ts";
+import { createDeadline } from "../../../kernel/async/deadline.ts";
+import { isLoopback } from "../../../kernel/config/values/address.ts";
+import type { Classify } from "../../../kernel/listen/admission/shares.ts";
+import type { ServerRequest, ServerResponse } from "../../../kernel/listen/exchange.ts";
+import type { Admitted, Handler, Refuse } from "../../../kernel/listen/handler.ts";
+import type { Secret } from "../../../kernel/base/secret.ts";
+import { receiveSecret } from "../../../kernel/threads/secrets.ts";
+import { createIngestObserver } from "../../ingest/observer.ts";
+import { send } from "../answer.ts";
+import type { Decompression, StreamOptions } from "../options.ts";
+import { readBody, type Compression } from "../read-body.ts";
+import { Refusal } from "../refusal.ts";
+import type { Ingest, ReceiverTarget } from "../target.ts";
+import { refuseStream } from "./access.ts";
+import { createBatchReader, type Batch, type BatchReader } from "./batch.ts";
+import { PROCESSING_MS } from "./limits.ts";
+import { streamMetrics, type StreamMetrics } from "./metrics.ts";
+import { rejection } from "./rejection.ts";
+
+const SUCCESS = '{"text":"Success","code":0}';
+const JSON_TYPE = "application/json";
+
+export interface StreamDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** By configured name. Every route has one. */
+  readonly targets: readonly ReceiverTarget[];
+}
+
+interface Route {
+  readonly token: Secret | undefined;
+  readonly target: ReceiverTarget;
+  readonly reader: BatchReader;
+}
+
+/** What the listener of the streaming receiver calls. */
+export interface StreamHandler {
+  readonly classify: Classify;
+  readonly refuse: Refuse;
+  readonly handle: Handler;
+}
+
+export function createStreamHandler(deps: StreamDeps, options: StreamOptions): StreamHandler {
+  const { clock } = deps;
+  const isLocal = isLoopback(options.listen.host);
+  const routes = new Map<string, Route>();
+  for (const { path, network, token } of options.routes) {
+    const target = deps.targets.find(({ id }) => network === undefined || id === network);
+    if (target !== undefined)
+      routes.set(path, {
+        target,
+        token: token && receiveSecret(token),
+        reader: createBatchReader(clock),
+      });
+  }
+  const routeOf = (request: ServerRequest): Route | undefined =>
+    routes.get(request.url?.replace(/\?.*$/s, "") ?? "");
+  return {
+    classify(request) {
+      const route = routeOf(request);
+      const accepted =
+        route !== undefined && refuseStream(route.token, isLocal, request.headers) === undefined;
+      const address = request.socket.remoteAddress;
+      return {
+        share: accepted ? "owner" : "stranger",
+        kind: "request",
+        address: address === undefined || isLoopback(address) ? undefined : address,
+      };
+    },
+    refuse(request, response, error) {
+      const refused = rejection("overloaded", error.message);
+      streamMetrics(routeOf(request)?.target.ingest()?.scope).rejected(refused.reason);
+      refuse(request, response, refused);
+    },
+    async handle(request, response, admitted) {
+      const route = routeOf(request);
+      if (route === undefined)
+        return refuse(request, response, new Refusal(404, undefined, "there is nothing here"));
+      if (request.method !== "POST")
+        return send(request, response, {
+          ...answerOf(new Refusal(405, undefined, "records are posted")),
+          headers: { allow: "POST" },
+        });
+      const ingest = route.target.ingest();
+      const metrics = streamMetrics(ingest?.scope);
+      const startedMs = clock.monotonic();
+      metrics.inFlight(1);
+      try {
+        const refused = refuseStream(route.token, isLocal, request.headers);
+        if (refused !== undefined) throw refused;
+        if (ingest === undefined)
+          throw new Refusal(503, undefined, "the network is not open yet; try again in a second");
+        await receive({ ...deps, request, admitted, options, route, ingest, metrics });
+        succeed(request, response);
+      } catch (thrown) {
+        const refused = refusalOf(thrown);
+        if (refused === undefined) throw thrown;
+        metrics.rejected(refused.reason);
+        refuse(request, response, refused);
+      } finally {
+        metrics.inFlight(-1);
+        metrics.took((clock.monotonic() - startedMs) / 1_000);
+      }
+    },
+  };
+}
+
+interface Receiving extends Pick<StreamDeps, "clock" | "log"> {
+  readonly request: ServerRequest;
+  readonly admitted: Admitted;
+  readonly options: StreamOptions;
+  readonly route: Route;
+  readonly ingest: Ingest;
+  readonly metrics: StreamMetrics;
+}
+
+/** Resolves when every record has counted. */
+async function receive(receiving: Receiving): Promise<void> {
+  const { clock, route, ingest, metrics } = receiving;
+  using deadline = createDeadline(clock, PROCESSING_MS, undefined, () =>
+    rejection("overloaded", `the request took more than ${PROCESSING_MS / 1000} s; try again`),
+  );
+  const { signal } = deadline;
+  const body = await bodyOf(receiving, signal);
+  const batch = await route.reader.read(
+    body,
+    {
+      undecodable: (kind, records) => metrics.undecodable(kind, records),
+      invalid: (reasons) => metrics.invalid(reasons),
+    },
+    signal,
+  );
+  await apply(batch, receiving, signal);
+  metrics.accepted(batch);
+  createIngestObserver(
+    { scope: ingest.scope, clock },
+    { enabled: route.target.selfObservability },
+  ).received("stream", body.length);
+}
+
+async function bodyOf(
+  { request, admitted, options }: Receiving,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  try {
+    return await readBody(request, {
+      compression: compressionOf(options.decompress, request),
+      maxBytes: options.maxBodyBytes,
+      allowance: admitted.body,
+      signal,
+    });
+  } catch (thrown) {
+    if (thrown instanceof Refusal) throw thrown;
+    if (thrown instanceof StewardError && thrown.code === "too_large")
+      throw rejection("too_large", `the body is larger than ${options.maxBodyBytes} bytes`);
+    if (thrown instanceof StewardError && thrown.code === "exhausted")
+      throw rejection("overloaded", thrown.message);
+    throw rejection("unparsable", "the body cannot be read or decompressed");
+  }
+}
+
+async function apply(batch: Batch, { ingest, log }: Receiving, signal: AbortSignal): Promise<void> {
+  try {
+    await batch.apply(ingest, signal);
+  } catch (thrown) {
+    if (thrown instanceof Refusal) throw thrown;
+    log.error("records of a stream could not be counted", { error: thrown });
+    throw new Refusal(503, undefined, "the records could not be counted; try again");
+  }
+}
+
+function compressionOf(configured: Decompression, request: ServerRequest): Compression {
+  if (configured !== "auto") return configured;
+  const encoding = (request.headers["content-encoding"] ?? "").trim().toLowerCase();
+  return encoding === "gzip" || encoding === "zstd" ? encoding : "none";
+}
+
+/** Undefined for a fault of our own, which the listener logs and answers with 500. */
+function refusalOf(thrown: unknown): Refusal | undefined {
+  return thrown instanceof Refusal ? thrown : undefined;
+}
+
+function succeed(request: ServerRequest, response: ServerResponse): void {
+  send(request, response, {
+    status: 200,
+    contentType: JSON_TYPE,
+    body: SUCCESS,
+    headers: { "steward-durability": "memory" },
+  });
+}
+
+function refuse(request: ServerRequest, response: ServerResponse, refused: Refusal): void {
+  send(request, response, answerOf(refused));
+}
+
+function answerOf({ status, message }: Refusal): Parameters<typeof send>[2] {
+  return {
+    status,
+    contentType: JSON_TYPE,
+    body: `${JSON.stringify({ text: message, code: status })}\n`,
+    ...(status === 503 ? { headers: { "retry-after": "1" } } : {}),
+  };
+}

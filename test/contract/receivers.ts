@@ -1,0 +1,131 @@
+/** A daemon with one simulated network and receivers, and requests to them as senders make them. */
+import { request, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http";
+import { vi, expect } from "vitest";
+import { startReceiver, type Receiver } from "../support/otlp/receiver.ts";
+import { rest, startDaemon, temporaryFolder, type Daemon } from "./daemon.ts";
+import { startEstate, type Estate, type Section } from "./monitor-estate.ts";
+
+/** The token of the streaming receiver. */
+export const TOKEN = "a-token-of-the-stream";
+
+export interface Received extends AsyncDisposable {
+  readonly estate: Estate;
+  readonly daemon: Daemon;
+  readonly exported: Receiver;
+  /** The port of a receiver by its name. */
+  port(name: string): number;
+  /** The last value of a sum by its attributes; 0 without one. */
+  sum(metric: string, attributes?: Readonly<Record<string, string>>): number;
+}
+
+/** Starts the daemon with these sections and waits until it is ready. */
+export async function startReceiving(sections: Section): Promise<Received> {
+  const estate = await startEstate({ talkers: 0 });
+  const exported = await startReceiver({ protocol: "http" });
+  const every = { interval: "1s" };
+  const daemon = await startDaemon({
+    config: JSON.stringify({
+      gateway: { listen: "127.0.0.1:0" },
+      state: { directory: temporaryFolder() },
+      services: { dedup: false, tokens: false },
+      otlp: { endpoint: exported.endpoint, metric_interval: "100ms" },
+      vpn: {
+        url: estate.tailscale.url,
+        auth: {
+          oauth: {
+            client_id: estate.tailscale.credentials.clientId,
+            client_secret: estate.tailscale.credentials.clientSecret,
+          },
+        },
+      },
+      collectors: {
+        devices: every,
+        flowlogs: { source: "stream" },
+        auditlogs: { source: "stream" },
+      },
+      ...sections,
+    }),
+  });
+  await vi.waitFor(async () => expect((await rest(daemon, "GET", "/readyz")).status).toBe(200), {
+    timeout: 20_000,
+    interval: 50,
+  });
+  return {
+    estate,
+    daemon,
+    exported,
+    port: (name) =>
+      Number(
+        daemon.stderr
+          .map(
+            (line) =>
+              new RegExp(`listening.*name=${name}.*address=127\\.0\\.0\\.1:(\\d+)`).exec(line)?.[1],
+          )
+          .find((found) => found !== undefined),
+      ),
+    sum: (metric, attributes = {}) =>
+      exported
+        .points()
+        .findLast(
+          (point) =>
+            point.metric === metric &&
+            Object.entries(attributes).every(([name, value]) => point.attributes[name] === value),
+        )?.value ?? 0,
+    async [Symbol.asyncDispose]() {
+      await daemon.stop();
+      await exported.close();
+      await estate[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export interface Sent {
+  readonly method?: string;
+  readonly path?: string;
+  readonly headers?: OutgoingHttpHeaders;
+  readonly body?: string | Uint8Array;
+  /** Sends the body in chunks, without its length. */
+  readonly chunked?: boolean;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** One request on a connection of its own; resolves with the answer even while it still sends. */
+export function post(port: number, sent: Sent): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const { method = "POST", path = "/services/collector/event", body = "" } = sent;
+    const outgoing = request(
+      {
+        host: "127.0.0.1",
+        port,
+        method,
+        path,
+        agent: false,
+        headers: {
+          ...(sent.chunked === true ? {} : { "content-length": Buffer.byteLength(body) }),
+          ...sent.headers,
+        },
+      },
+      (incoming) => {
+        let text = "";
+        incoming
+          .setEncoding("utf8")
+          .on("data", (chunk: string) => (text += chunk))
+          .on("end", () => {
+            resolve({
+              status: incoming.statusCode ?? 0,
+              headers: incoming.headers,
+              body: text,
+            });
+            outgoing.destroy();
+          });
+      },
+    );
+    outgoing.on("error", reject);
+    outgoing.end(body);
+  });
+}
