@@ -6,7 +6,7 @@
 import type { DocumentFilter, DocumentIndex } from "./index.ts";
 
 /** What a list of groups narrows by. */
-export type MatchFilter = Pick<DocumentFilter, "search" | "sinceMs">;
+type MatchFilter = Pick<DocumentFilter, "search" | "sinceMs">;
 
 export type Matching = (filter: MatchFilter) => ReadonlySet<number>;
 
