@@ -27,7 +27,7 @@ export interface DedupRun {
   readonly texts: string;
   readonly workers?: number;
   readonly parameters?: Partial<AnalysisParameters>;
-  /** Also answer which documents each group has, centre first. */
+  /** Also answer which documents each group has, and its verified pairs. */
   readonly members?: boolean;
 }
 
@@ -46,6 +46,8 @@ export interface DedupResult {
   readonly groups: number;
   readonly limited: number;
   readonly members: readonly (readonly number[])[];
+  /** Verified pairs of documents with different texts, two numbers each. */
+  readonly edgeEnds: readonly number[];
 }
 
 /** Texts of one task. */
@@ -148,6 +150,11 @@ async function run(task: DedupRun): Promise<DedupResult> {
     limited: outcome.stats.limitedClasses,
     members: task.members
       ? groups.map((group) => group.members.map((member) => Number(member.ref)))
+      : [],
+    edgeEnds: task.members
+      ? groups.flatMap(({ found }) =>
+          found.pairs.flatMap(({ a, b }) => [found.members[a] ?? 0, found.members[b] ?? 0]),
+        )
       : [],
   };
 }

@@ -45,6 +45,8 @@ const MILLION_SECONDS = 180;
 const FEW = 100_000;
 /** Pairs of hard input that are drawn and compared. */
 const DRAWN_PAIRS = 2_000;
+/** Of those that reach the threshold. */
+const MAX_MISSED_PERCENT = 0.1;
 
 const results: Record<string, unknown> = {};
 let missed = 0;
@@ -57,7 +59,7 @@ function figure(name: string, value: number, bound: number, unit: string): void 
   const holds = value <= bound;
   if (!holds) missed += 1;
   print(
-    `  ${name.padEnd(44)}${value.toFixed(2).padStart(10)} ${unit.padEnd(6)} ≤ ${bound}${holds ? "" : "  MISSED"}`,
+    `  ${name.padEnd(44)}${value.toFixed(2).padStart(10)} ${unit.padEnd(6)} ≤ ${bound}${holds ? "  pass" : "  MISSED"}`,
   );
 }
 
@@ -125,8 +127,11 @@ function incremental(): void {
   results.incremental = { runs, equal };
 }
 
-/** Of drawn pairs that reach the threshold the share that a group has together. */
-function recallOf(texts: readonly string[], groups: readonly (readonly number[])[]): number {
+/** Drawn pairs that reach the threshold, and those of them that a group has together. */
+function recallOf(
+  texts: readonly string[],
+  groups: readonly (readonly number[])[],
+): { readonly pairs: number; readonly shared: number } {
   const groupsOf = new Map<number, Set<number>>();
   for (const [group, members] of groups.entries())
     for (const member of members)
@@ -144,7 +149,7 @@ function recallOf(texts: readonly string[], groups: readonly (readonly number[])
     const ofB = groupsOf.get(b) ?? new Set<number>();
     if ([...(groupsOf.get(a) ?? [])].some((group) => ofB.has(group))) shared += 1;
   }
-  return pairs === 0 ? 1 : shared / pairs;
+  return { pairs, shared };
 }
 
 interface Hard {
@@ -210,12 +215,15 @@ async function hardInput(key: string, { name, texts, bound, recall }: Hard): Pro
   show(name, cost);
   figure("CPU", cost.cpuSeconds, bound, "s");
   figure("resident memory", cost.peakMiB, MAX_PEAK_MIB, "MiB");
-  const share = recall ? recallOf(made, groups) : undefined;
-  if (share !== undefined)
-    print(
-      `  true pairs among ${DRAWN_PAIRS} drawn that share a group: ${(100 * share).toFixed(1)} %`,
+  const drawn = recall ? recallOf(made, groups) : undefined;
+  if (drawn !== undefined && drawn.pairs > 0)
+    figure(
+      `of ${drawn.pairs} true pairs drawn, in no group`,
+      (100 * (drawn.pairs - drawn.shared)) / drawn.pairs,
+      MAX_MISSED_PERCENT,
+      "%",
     );
-  results[key] = { ...cost, recall: share };
+  results[key] = { ...cost, drawn };
 }
 
 function machine(): string {

@@ -6,6 +6,15 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
 import { comments } from "../src/gen/comments.ts";
+import {
+  EstimateAiCostResponseSchema,
+  GetAiConfigResponseSchema,
+  GetAiCostsResponseSchema,
+  GetAiResultResponseSchema,
+  GetAiStatsResponseSchema,
+  ListAiResultsResponseSchema,
+  PreflightAiResultsResponseSchema,
+} from "../src/gen/steward/dedup/v1/ai_pb.ts";
 import { GetAnalysisStatusResponseSchema } from "../src/gen/steward/dedup/v1/analysis_pb.ts";
 import {
   AcceptExactCopiesResponseSchema,
@@ -61,6 +70,13 @@ const DEDUP_ANSWERS: readonly DescMessage[] = [
   ListJobsResponseSchema,
   GetDashboardResponseSchema,
   GetReadinessResponseSchema,
+  GetAiConfigResponseSchema,
+  ListAiResultsResponseSchema,
+  GetAiResultResponseSchema,
+  GetAiStatsResponseSchema,
+  GetAiCostsResponseSchema,
+  EstimateAiCostResponseSchema,
+  PreflightAiResultsResponseSchema,
 ];
 
 /** Messages and times that the status leaves unset at times, which no option of the field says. */

@@ -133,6 +133,16 @@ def candidate_keys(texts):
     return keys.join(runs, ["band", "key"])
 
 
+def spread(rows, *columns):
+    """Rows in as many partitions as shuffles have, by all of these columns.
+
+    Said with a number: else Spark keeps rows of one key where a join or a window by the key has put
+    them, or merges partitions whose rows are small and whose pairs are many.
+    """
+    partitions = int(rows.sparkSession.conf.get("spark.sql.shuffle.partitions"))
+    return rows.repartition(partitions, *columns)
+
+
 def tiled_pairs(keys):
     """Pairs that share a key of at most CROWDED members.
 
@@ -151,6 +161,7 @@ def tiled_pairs(keys):
         "block",
         "text",
     )
+    rows = spread(rows, "band", "key", "low", "high")
     left = rows.withColumnRenamed("text", "a").withColumnRenamed("block", "block_a")
     right = rows.withColumnRenamed("text", "b").withColumnRenamed("block", "block_b")
     met = left.join(right, ["band", "key", "low", "high"]).where(
@@ -169,7 +180,7 @@ def crowded_pairs(keys):
     own = own.withColumn("rank", F.row_number().over(run.orderBy("text")) - 1)
     own = own.withColumn("size", F.count("*").over(run))
     steps = F.least(F.lit(FOLLOWING), F.floor((F.col("size") - 1) / 2)).cast("int")
-    following = own.withColumn("steps", steps).where("steps > 0")
+    following = spread(own.withColumn("steps", steps).where("steps > 0"), "text")
     following = following.withColumn("step", F.explode(F.sequence(F.lit(1), F.col("steps"))))
     following = following.select(
         "band",

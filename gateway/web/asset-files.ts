@@ -32,7 +32,16 @@ const PACKAGES: ReadonlySet<string> = new Set(["preact", "htm", "htm/preact"]);
 /** Statements only: the word `from` in a text is none. */
 const IMPORT = /((?:^|;)\s*(?:(?:import|export)\b[^;"'()]*\bfrom\s*|import\s*))"([^"]+)"/gm;
 /** The islands of the pages: names of modules in `browser/`. */
-const ISLANDS = ["landing", "docs", "duplicates", "plan", "documents", "plain"] as const;
+const ISLANDS = [
+  "landing",
+  "docs",
+  "duplicates",
+  "plan",
+  "documents",
+  "suggestions",
+  "costs",
+  "plain",
+] as const;
 
 /**
  * All files of all pages. Throws an assertion when a module imports what a browser must not get.

@@ -11,6 +11,8 @@ import { pageAnswer } from "./shell.ts";
 export interface PageFacts {
   readonly demo: boolean;
   readonly version: string;
+  /** Whether a language model makes suggestions; default false. */
+  readonly ai?: boolean;
 }
 
 /** One page in the frame. */
@@ -41,7 +43,7 @@ export interface FrameOptions {
 
 /** Creates the frame of one listener. */
 export function createFrame(
-  { demo, version }: PageFacts,
+  { demo, version, ai = false }: PageFacts,
   assets: Assets,
   options: FrameOptions,
 ): Frame {
@@ -49,6 +51,7 @@ export function createFrame(
     { href: "/", label: options.home },
     { href: "/duplicates", label: "Duplicates" },
     { href: "/documents", label: "Documents" },
+    ...(ai ? [{ href: "/suggestions", label: "Suggestions" }] : []),
     { href: "/docs", label: "API" },
   ].filter(({ href }) => options.serves(href));
   return {

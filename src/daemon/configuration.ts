@@ -5,6 +5,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { checkAnalysis } from "../dedup/analysis/settings.ts";
+import { aiEnabled } from "../dedup/ai/keys.ts";
 import { dedupKeys, paperlessComplete } from "../dedup/config.ts";
 import { StewardError } from "../kernel/base/errors.ts";
 import { adminKeys, adminListen, checkAdmin, adminTls } from "./config/admin-keys.ts";
@@ -88,13 +89,14 @@ const daemonChecks: readonly Check[] = [
 ];
 
 /**
- * Defaults of the demo: metrics are served on a free port, and the status page counts series even
- * while nothing scrapes.
+ * Defaults of the demo: metrics are served on a free port, the status page counts series even while
+ * nothing scrapes, and a simulated model makes suggestions.
  */
 const demoSettings: ReadonlyMap<string, string> = new Map([
   [scrapeEnabled.path, "true"],
   [scrapeListen.path, "127.0.0.1:0"],
   [otlpMetricInterval.path, "10s"],
+  [aiEnabled.path, "true"],
 ]);
 
 /** A valid configuration with values derived from it. */

@@ -415,3 +415,241 @@ export interface Check {
   /** The class of failure, without addresses or credentials. */
   readonly error?: string | null;
 }
+
+export interface GetAiConfigResponse {
+  readonly data: AiConfig;
+}
+
+/** The AI settings. */
+export interface AiConfig {
+  /** openai, anthropic, or compatible for any server with OpenAI's chat API. */
+  readonly provider: string;
+  readonly model: string;
+  /** Characters of a document's text that are sent. */
+  readonly maxContentLength: number;
+  /** Requests in flight at once. */
+  readonly batchSize: number;
+  /** Pause between the starts of two requests. */
+  readonly rateDelayMs: number;
+  /** Whether the names that exist are sent to the model. */
+  readonly includeCorrespondents: boolean;
+  readonly includeDocumentTypes: boolean;
+  readonly includeTags: boolean;
+  /** none, low, medium or high. */
+  readonly reasoningEffort: string;
+  /** Attempts after the first for one document. */
+  readonly maxRetries: number;
+  /** Also asks for a title. */
+  readonly extractTitle: boolean;
+  /** merge keeps the tags of a document; replace removes those that are not suggested. */
+  readonly tagMode: string;
+  /** Tags that are never added and never removed. */
+  readonly protectedTagNames: readonly string[];
+  /** A run stops before it costs more; 0 is no limit. */
+  readonly maxCostPerRunUsd: number;
+  /** Runs stop before the calendar month (UTC) costs more; 0 is no limit. */
+  readonly maxCostPerMonthUsd: number;
+}
+
+export interface ListAiResultsResponse {
+  readonly data: readonly AiResult[];
+  readonly meta: PageMeta;
+}
+
+/** The suggestions for one document. */
+export interface AiResult {
+  readonly id: string;
+  readonly documentId: string;
+  readonly paperlessId: number | null;
+  readonly documentTitle: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly suggestedTitle: string | null;
+  readonly suggestedCorrespondent: string | null;
+  readonly suggestedDocumentType: string | null;
+  readonly suggestedTags: readonly string[];
+  readonly confidence: AiConfidence | null;
+  /** Of the document when the suggestions were made. */
+  readonly currentTitle: string | null;
+  readonly currentCorrespondent: string | null;
+  readonly currentDocumentType: string | null;
+  readonly currentTags: readonly string[];
+  readonly appliedStatus: "pending" | "applied" | "rejected" | "partial" | "failed" | "reverted";
+  readonly appliedAt: string | null;
+  readonly errorMessage: string | null;
+  /** refusal, schema_mismatch, timeout, max_tokens, rate_limit, provider_error, no_suggestions, no_content or document_not_found. */
+  readonly failureType: string | null;
+  readonly createdAt: string | null;
+}
+
+export interface AiConfidence {
+  readonly correspondent: number;
+  readonly documentType: number;
+  readonly tags: number;
+  readonly title: number | null;
+}
+
+export interface GetAiResultResponse {
+  readonly data: AiResultDetail;
+}
+
+export interface AiResultDetail {
+  readonly id: string;
+  readonly documentId: string;
+  readonly paperlessId: number | null;
+  readonly documentTitle: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly suggestedTitle: string | null;
+  readonly suggestedCorrespondent: string | null;
+  readonly suggestedDocumentType: string | null;
+  readonly suggestedTags: readonly string[];
+  readonly confidence: AiConfidence | null;
+  readonly currentTitle: string | null;
+  readonly currentCorrespondent: string | null;
+  readonly currentDocumentType: string | null;
+  readonly currentTags: readonly string[];
+  readonly appliedStatus: "pending" | "applied" | "rejected" | "partial" | "failed" | "reverted";
+  readonly appliedAt: string | null;
+  readonly errorMessage: string | null;
+  readonly failureType: string | null;
+  readonly createdAt: string | null;
+  /** What the model based the suggestions on. */
+  readonly evidence: string | null;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly processingTimeMs: number;
+  /** Unset when the price of the model is not known. */
+  readonly estimatedCostUsd: number | null;
+  readonly appliedFields: readonly ("correspondent" | "documentType" | "tags" | "title")[];
+  /** The document as it was before the suggestions were applied. */
+  readonly beforeApply: AiSnapshot | null;
+  readonly revertedAt: string | null;
+  readonly rejectionReason: string | null;
+}
+
+/** Metadata of a document in the archive. */
+export interface AiSnapshot {
+  readonly title: string;
+  readonly correspondent: string | null;
+  readonly documentType: string | null;
+  readonly tags: readonly string[];
+}
+
+export interface GetAiStatsResponse {
+  readonly data: AiStats;
+}
+
+export interface AiStats {
+  /** Documents with a result, failed ones included. */
+  readonly totalProcessed: number;
+  readonly pendingReview: number;
+  /** Wholly or in part. */
+  readonly applied: number;
+  readonly rejected: number;
+  readonly failed: number;
+  readonly totalPromptTokens: number;
+  readonly totalCompletionTokens: number;
+  readonly reverted: number;
+  /** Documents without a result. */
+  readonly unprocessed: number;
+  readonly totalEstimatedCostUsd: number;
+}
+
+export interface GetAiCostsResponse {
+  readonly data: AiCosts;
+}
+
+export interface AiCosts {
+  readonly totalCostUsd: number;
+  readonly costByProvider: readonly AiProviderCost[];
+  readonly costByModel: readonly AiModelCost[];
+  readonly costOverTime: readonly AiDayCost[];
+  readonly limits: AiCostLimits | null;
+  /** Requests whose model has no known price; they are not part of the sums. */
+  readonly requestsWithoutPrice: number;
+}
+
+export interface AiProviderCost {
+  readonly provider: string;
+  readonly costUsd: number;
+  readonly tokenCount: number;
+}
+
+export interface AiModelCost {
+  readonly model: string;
+  readonly costUsd: number;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+}
+
+export interface AiDayCost {
+  /** UTC, YYYY-MM-DD. */
+  readonly date: string;
+  readonly costUsd: number;
+  readonly documentCount: number;
+}
+
+export interface AiCostLimits {
+  /** 0 is no limit. */
+  readonly perRunUsd: number;
+  readonly perMonthUsd: number;
+  readonly spentThisMonthUsd: number;
+  /** Further runs are refused until the month ends or the limit is raised. */
+  readonly monthLimitReached: boolean;
+}
+
+export interface EstimateAiCostResponse {
+  readonly data: AiCostEstimate;
+}
+
+export interface AiCostEstimate {
+  readonly estimatedCostUsd: number;
+  readonly breakdown: AiCostBreakdown | null;
+}
+
+export interface AiCostBreakdown {
+  readonly input: number;
+  readonly output: number;
+}
+
+export interface PreflightAiResultsResponse {
+  readonly data: AiPreflight;
+}
+
+export interface AiPreflight {
+  readonly totalDocuments: number;
+  readonly fieldsChanged: AiFieldCounts | null;
+  /** Names that no document has yet, at most 1,000 each. */
+  readonly newEntitiesCreated: AiNewEntities | null;
+  readonly lowConfidenceCount: number;
+  /** Results that change nothing. */
+  readonly noOpCount: number;
+  readonly destructiveClearCount: number;
+  readonly confidenceDistribution: AiConfidenceDistribution | null;
+  /** Results whose document has other metadata now than when the suggestions were made. */
+  readonly conflictCount: number;
+  /** Results that cannot be applied: their document is gone, or its archive is not a Paperless-ngx. */
+  readonly notApplicableCount: number;
+}
+
+export interface AiFieldCounts {
+  readonly correspondent: number;
+  readonly documentType: number;
+  readonly tags: number;
+  readonly title: number;
+}
+
+export interface AiNewEntities {
+  readonly correspondents: readonly string[];
+  readonly documentTypes: readonly string[];
+  readonly tags: readonly string[];
+}
+
+export interface AiConfidenceDistribution {
+  /** A mean of .8 or more. */
+  readonly high: number;
+  /** A mean of .5 or more. */
+  readonly medium: number;
+  readonly low: number;
+}

@@ -44,7 +44,7 @@ const LOOKS = [PHONE, DESK].flatMap((viewport) =>
   (["light", "dark"] as const).map((colorScheme) => ({ viewport, colorScheme })),
 );
 /** The pages of the document service. */
-const REVIEW = ["/duplicates", "/duplicates/plan", "/documents"];
+const REVIEW = ["/duplicates", "/duplicates/plan", "/documents", "/suggestions"];
 /** A port of loopback that nothing listens on. */
 const DEAD = "http://127.0.0.1:9";
 
@@ -221,6 +221,11 @@ async function reviewFaults(watched: Watched): Promise<string[]> {
     "/duplicates?group=nowhere",
     "/documents",
     `/documents?q=nothing+like+it`,
+    "/suggestions",
+    "/suggestions?show=failed",
+    "/suggestions?q=nothing+like+it",
+    "/suggestions?result=nowhere",
+    "/suggestions/costs",
   ]) {
     await page.goto(`${demo.url}${path}`);
     await ready(page);
@@ -228,6 +233,15 @@ async function reviewFaults(watched: Watched): Promise<string[]> {
     watched.complaints.length = 0;
     await look(path);
   }
+  const [result] = (await rest(demo, "GET", "/api/v1/ai/results?status=pending")).json.data;
+  await page.goto(`${demo.url}/suggestions?result=${result.id}`);
+  await ready(page);
+  await look("an open suggestion");
+  await page.goto(`${demo.url}/suggestions`);
+  await ready(page);
+  await page.getByRole("button", { name: "Apply all listed" }).click();
+  await page.getByRole("dialog", { name: "Apply all listed suggestions?" }).waitFor();
+  await look("the question before all are applied");
   const [document] = (await rest(demo, "GET", "/api/v1/documents?limit=1")).json.data;
   for (const path of [`/documents/${document.id}`, "/documents/nowhere"]) {
     await page.goto(`${demo.url}${path}`);

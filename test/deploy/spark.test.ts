@@ -101,6 +101,28 @@ it.skipIf(!ready)(
   600_000,
 );
 
+it.skipIf(!ready)(
+  "meets a key of 100,000 texts in bounded pairs that no task has most of",
+  () => {
+    const job = spawnSync(python, [join(import.meta.dirname, "spark-skew.py"), root], {
+      encoding: "utf8",
+      env: { ...process.env, PYSPARK_SUBMIT_ARGS: SUBMIT, PYSPARK_PYTHON: python },
+    });
+    expect(job.status, job.stderr.slice(-4_000)).toBe(0);
+    process.stderr.write(`a key of 100,000 texts: ${job.stdout}`);
+    const { tasks, largestTask, seconds, ...pairs } = JSON.parse(job.stdout);
+    expect(pairs).toEqual({
+      members: 100_000,
+      tiledPairs: (200 * (500 * 499)) / 2,
+      crowdedPairs: 100_000 * 128,
+    });
+    expect(tasks).toBe(16);
+    expect(largestTask).toBeLessThan((2 * pairs.crowdedPairs) / tasks);
+    expect(seconds).toBeLessThan(300);
+  },
+  600_000,
+);
+
 /** The mean over the verified pairs of documents, as a group of one machine has it. */
 function meanOf(group: any): number {
   const count = new Map<string, number>(

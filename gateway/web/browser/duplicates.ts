@@ -12,7 +12,8 @@ import { startDialogs } from "./dialogs.ts";
 import { createJobWatch } from "./job-watch.ts";
 import { createLoadedPage } from "./loaded-page.ts";
 import { reviewClient } from "./review-client.ts";
-import { areKeysOn, switchKeys, watchKeys, type KeyAction } from "./review-keys.ts";
+import { GROUP_KEYS, type KeyAction } from "./group-keys.ts";
+import { areKeysOn, switchKeys, watchKeys } from "./review-keys.ts";
 import { createReviewLoading } from "./review-loading.ts";
 import { createCursor } from "./review-cursor.ts";
 import { startTheme } from "./theme.ts";
@@ -188,7 +189,7 @@ document.addEventListener("click", (event) => {
 });
 document.addEventListener("visibilitychange", () => void refreshActivity());
 setInterval(() => void refreshActivity(), REFRESH_MS);
-watchKeys((action) => KEYS[action]());
+watchKeys(GROUP_KEYS, (action) => KEYS[action]());
 watchAddress(() => {
   const { params } = readAddress();
   const typed = readFilters(params).search !== cursor.searched;

@@ -3,6 +3,7 @@
  * and the keys of the review pages as far as they make sense without a server.
  */
 import { startDialogs } from "./dialogs.ts";
+import { GROUP_KEYS } from "./group-keys.ts";
 import { areKeysOn, switchKeys, watchKeys } from "./review-keys.ts";
 import { startTheme } from "./theme.ts";
 
@@ -93,7 +94,7 @@ function remember(): void {
 }
 
 function startKeys(): void {
-  watchKeys((action) => {
+  watchKeys(GROUP_KEYS, (action) => {
     if (action === "next" || action === "previous") move(action === "next" ? 1 : -1);
     else if (action === "open") toggle();
     else if (action === "search") search?.focus();

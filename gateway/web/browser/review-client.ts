@@ -14,8 +14,9 @@ import type {
   ListJobsResponse,
   StartSyncResponse,
 } from "../../../src/gen/dedup-json.ts";
-import { NotThere, type ReviewApi } from "../review/api.ts";
+import type { ReviewApi } from "../review/api.ts";
 import { queryOf } from "../review/filters.ts";
+import { call, query } from "./document-api.ts";
 
 /** What a reviewer changes. Each rejects with a sentence for the reader. */
 export interface ReviewActions {
@@ -30,9 +31,6 @@ export interface ReviewActions {
   start(type: "sync" | "analysis"): Promise<string>;
   cancel(jobId: string): Promise<void>;
 }
-
-const BASE = "/api/v1";
-const TIMEOUT_MS = 30_000;
 
 export const reviewClient: ReviewApi & ReviewActions = {
   groups(filters, limit) {
@@ -89,43 +87,4 @@ export const reviewClient: ReviewApi & ReviewActions = {
 
 function groupPath(id: string): string {
   return `/duplicates/${encodeURIComponent(id)}`;
-}
-
-function query(values: Readonly<Record<string, string | undefined>>): string {
-  const params = new URLSearchParams();
-  for (const [name, value] of Object.entries(values))
-    if (value !== undefined && value !== "") params.set(name, value);
-  return params.toString();
-}
-
-async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
-  const signal = AbortSignal.timeout(TIMEOUT_MS);
-  const answer = await fetch(`${BASE}${path}`, {
-    method,
-    signal,
-    cache: "no-store",
-    ...(body === undefined
-      ? {}
-      : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
-  }).catch((thrown: unknown) => {
-    throw new Error(
-      signal.aborted ? "The server takes too long to answer." : "The server does not answer.",
-      { cause: thrown },
-    );
-  });
-  const read = (await answer.json().catch(() => undefined)) as unknown;
-  if (answer.ok && read !== undefined) return read as T;
-  const reason = reasonOf(read) ?? `The server answered ${answer.status}.`;
-  if (answer.status === 404) throw new NotThere(reason);
-  if (answer.status === 401 || answer.status === 403)
-    throw new Error(
-      "The server does not accept this page's credentials: load it again to sign in.",
-    );
-  throw new Error(reason);
-}
-
-/** The message of the API's error body. */
-function reasonOf(body: unknown): string | undefined {
-  const error = (body as { readonly error?: { readonly message?: unknown } } | undefined)?.error;
-  return typeof error?.message === "string" ? error.message : undefined;
 }

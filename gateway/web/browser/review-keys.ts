@@ -3,44 +3,18 @@
  * can be switched off (WCAG 2.2, success criterion 2.1.4).
  */
 
-/** What a key does. */
-export type KeyAction =
-  | "next"
-  | "previous"
-  | "open"
-  | "accept"
-  | "reject"
-  | "ignore"
-  | "primary"
-  | "reopen"
-  | "undo"
-  | "search"
-  | "close"
-  | "help"
-  | "next-document"
-  | "previous-document";
-
-const KEYS: Readonly<Record<string, KeyAction>> = {
-  j: "next",
-  k: "previous",
-  Enter: "open",
-  a: "accept",
-  x: "reject",
-  i: "ignore",
-  p: "primary",
-  r: "reopen",
-  u: "undo",
-  "/": "search",
-  "?": "help",
-  Escape: "close",
-  ArrowRight: "next-document",
-  ArrowLeft: "previous-document",
-};
 const STORED = "steward.keys";
 
-export function watchKeys(act: (action: KeyAction) => void): void {
+/** Actions that every page with keys has. */
+type CommonAction = "open" | "close";
+
+/** Calls `act` with what `keys` give a key. `close` works with the keys off, too. */
+export function watchKeys<A extends string>(
+  keys: Readonly<Record<string, A | CommonAction>>,
+  act: (action: A | CommonAction) => void,
+): void {
   document.addEventListener("keydown", (event) => {
-    const action = KEYS[event.key];
+    const action = keys[event.key];
     if (action === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.defaultPrevented || isElsewhere(event, action)) return;
     if (!areKeysOn() && action !== "close") return;
@@ -50,7 +24,7 @@ export function watchKeys(act: (action: KeyAction) => void): void {
 }
 
 /** Whether the key belongs to a field, a dialog, or the link or button that has the focus. */
-function isElsewhere({ target }: KeyboardEvent, action: KeyAction): boolean {
+function isElsewhere({ target }: KeyboardEvent, action: string): boolean {
   if (document.querySelector("dialog[open]") !== null) return true;
   if (!(target instanceof Element)) return false;
   if (target.closest("input, textarea, select, [contenteditable]") !== null)

@@ -32,6 +32,8 @@ export interface LandingOptions {
   readonly version: string;
   /** The listener serves the APIs and their reference beside the page; default true. */
   readonly api?: boolean;
+  /** A language model makes suggestions; default false. */
+  readonly ai?: boolean;
 }
 
 /** `/`, for administrators, with the monitor's errors. */
@@ -49,7 +51,7 @@ export function landingRoutes(deps: LandingDeps, options: LandingOptions): reado
 
 async function answer(
   deps: LandingDeps,
-  { demo, version, api = true }: LandingOptions,
+  { demo, version, api = true, ai = false }: LandingOptions,
   request: PlainRequest,
   signal: AbortSignal,
 ): ReturnType<PlainRoute["handle"]> {
@@ -78,6 +80,7 @@ async function answer(
           ? [
               { href: "/duplicates", label: "Duplicates" },
               { href: "/documents", label: "Documents" },
+              ...(ai ? [{ href: "/suggestions", label: "Suggestions" }] : []),
             ]
           : []),
         ...(api ? [{ href: "/docs", label: "API" }] : []),

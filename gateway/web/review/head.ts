@@ -3,23 +3,18 @@
  * keeps the list from being up to date.
  */
 import type { Job } from "../../../src/gen/dedup-json.ts";
-import { formatPercent, formatSome } from "../format.ts";
+import { formatSome } from "../format.ts";
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
+import { jobBanner, type JobProgress } from "../pieces/job.ts";
 import { moment } from "../pieces/time.ts";
 import type { Activity, DuplicatesFacts } from "./load.ts";
 import { problemOf, valueOf } from "./load.ts";
 import { banner, problemBanner } from "./words.ts";
 
 /** A running job as its event stream reports it. */
-export interface Progress {
-  readonly jobId: string;
+export interface Progress extends JobProgress {
   readonly type: "sync" | "analysis";
-  /** 0 to 1. */
-  readonly progress: number;
-  readonly message: string;
-  /** The stream broke off and is being opened again. */
-  readonly lost: boolean;
 }
 
 export function head(
@@ -45,7 +40,7 @@ function notices(activity: Activity, progress: Progress | undefined, state: Page
   const { sync, analysis, waiting, failed } = activity;
   const job = progress ?? jobWithoutProgress(activity);
   return [
-    job === undefined ? undefined : progressView(job),
+    job === undefined ? undefined : jobBanner(RUNNING[job.type], job),
     ...failed.map((each) => failedBanner(each, state)),
     job === undefined && waiting > 0 && analysis.lastAnalysisAt !== null
       ? banner(
@@ -83,15 +78,6 @@ function jobWithoutProgress({ sync, analysis }: Activity): Progress | undefined 
 }
 
 const RUNNING = { sync: "Syncing the archives", analysis: "Analysing the documents" } as const;
-
-function progressView({ jobId, type, progress, message, lost }: Progress): View {
-  const known = !Number.isNaN(progress);
-  const share = known ? Math.round(progress * 1000) / 1000 : undefined;
-  return html`<div class="banner unknown job"><div>
-      <p><strong>${RUNNING[type]}</strong>${message === "" ? undefined : html`<span>: ${message}</span>`}${lost ? html`<span class="muted"> (no news at the moment)</span>` : undefined}</p>
-      <progress aria-label=${RUNNING[type]} max="1" value=${share}>${known ? formatPercent(progress) : ""}</progress></div>
-    <div class="banner-actions scripted"><span class="count">${known ? formatPercent(progress) : ""}</span><button type="button" data-act="cancel" data-id=${jobId}>Cancel</button></div></div>`;
-}
 
 function failedBanner({ type, errorMessage, completedAt }: Job, state: PageState): View {
   const [what, verb] =

@@ -140,7 +140,8 @@ export async function loadDocument(api: ReviewApi, id: string): Promise<Document
   return { document: await read(() => api.document(id)) };
 }
 
-async function read<T>(from: () => Promise<T>): Promise<Read<T>> {
+/** The part, or why it could not be read. Never rejects. */
+export async function read<T>(from: () => Promise<T>): Promise<Read<T>> {
   try {
     return { value: await from() };
   } catch (thrown) {

@@ -1,5 +1,6 @@
 /** What each listener serves: the services' methods and routes, and their access rules. */
 import type { GatewayDeps } from "../../../gateway/gateway.ts";
+import { aiEnabled } from "../../dedup/ai/keys.ts";
 import { apiMetricsEnabled } from "../../dedup/config.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import { adminEnabled } from "../config/admin-keys.ts";
@@ -82,7 +83,11 @@ export function served(daemon: ServedDaemon, listener: "gateway" | "admin"): Gat
     ids,
     observe: telemetry.observe,
     landing,
-    pages: { demo: daemon.configuration.demo.demo, version: stewardVersion() },
+    pages: {
+      demo: daemon.configuration.demo.demo,
+      version: stewardVersion(),
+      ai: config.get(aiEnabled),
+    },
     adminRefused: countAdminRefusals(config, telemetry.scope),
   };
 }
@@ -112,7 +117,12 @@ function plainRoutes(
       ? []
       : [supportBundleRoute({ monitor, pool, clock, version: stewardVersion() })]),
     ...(listener === "gateway" && documents !== undefined
-      ? reviewRoutes(dedup, { demo: demo.demo, version: stewardVersion(), clock })
+      ? reviewRoutes(dedup, {
+          demo: demo.demo,
+          version: stewardVersion(),
+          clock,
+          ai: config.get(aiEnabled),
+        })
       : []),
     ...(listener === "gateway" && adminSurface(config).surface === "gateway"
       ? [
@@ -136,7 +146,12 @@ function plainRoutes(
             health: daemon.health,
             clock,
           },
-          { demo: demo.demo, version: stewardVersion(), api: listener === "gateway" },
+          {
+            demo: demo.demo,
+            version: stewardVersion(),
+            api: listener === "gateway",
+            ai: config.get(aiEnabled),
+          },
         )),
   ];
 }

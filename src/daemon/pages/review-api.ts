@@ -2,8 +2,8 @@
  * The document API as its pages read it on the server: the same handlers as over HTTP, and the same
  * JSON.
  */
-import type { DescMessage, DescMethodUnary, MessageInitShape } from "@bufbuild/protobuf";
-import { NotThere, type ReviewApi } from "../../../gateway/web/review/api.ts";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { ReviewApi } from "../../../gateway/web/review/api.ts";
 import { queryOf, type Filters } from "../../../gateway/web/review/filters.ts";
 import { AnalysisService } from "../../gen/steward/dedup/v1/analysis_pb.ts";
 import { DeletePlanService } from "../../gen/steward/dedup/v1/delete_plan_pb.ts";
@@ -29,10 +29,8 @@ import type {
   ListGroupsResponse,
   ListJobsResponse,
 } from "../../gen/dedup-json.ts";
-import { ownMessage, toStewardError } from "../../kernel/base/errors.ts";
 import type { BoundService, Call } from "../../kernel/service.ts";
-import { plainMessage } from "../../kernel/wire/write.ts";
-import { callHandler } from "./call-handler.ts";
+import { createAsk } from "./ask-api.ts";
 
 const STATUSES = {
   pending: GroupStatus.PENDING,
@@ -50,19 +48,7 @@ const JOBS = 20;
 
 /** The API of one request. Rejects with sentences that a reader may see. */
 export function createReviewApi(rpc: readonly BoundService[], call: Call): ReviewApi {
-  const ask = async <I extends DescMessage, O extends DescMessage>(
-    method: DescMethodUnary<I, O>,
-    init: MessageInitShape<I>,
-  ): Promise<unknown> => {
-    try {
-      return plainMessage(method.output, await callHandler(rpc, method, init, call));
-    } catch (thrown) {
-      const message = ownMessage(thrown);
-      throw toStewardError(thrown).code === "not_found"
-        ? new NotThere(message)
-        : new Error(message, { cause: thrown });
-    }
-  };
+  const ask = createAsk(rpc, call);
   const { listGroups, getGroup, compareMembers } = DuplicateService.method;
   const { listDocuments, getDocument } = DocumentService.method;
   return {

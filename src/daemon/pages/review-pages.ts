@@ -1,6 +1,6 @@
 /**
  * The pages of the document service: `/duplicates` to review groups, `/duplicates/plan`,
- * `/documents` and `/documents/{id}`. They require the same access as the API that they read.
+ * `/documents` and `/documents/{id}`, `/suggestions` and `/suggestions/costs`. They require the same access as the API that they read.
  */
 import { pageAssets } from "../../../gateway/web/assets.ts";
 import { html, type View } from "../../../gateway/web/html.ts";
@@ -17,16 +17,29 @@ import {
 import { planPage } from "../../../gateway/web/review/plan.ts";
 import { banner } from "../../../gateway/web/review/words.ts";
 import { pageAnswer } from "../../../gateway/web/shell.ts";
+import type { SuggestionsApi } from "../../../gateway/web/suggestions/api.ts";
+import { costsPage } from "../../../gateway/web/suggestions/costs.ts";
+import { loadCosts, loadSuggestions } from "../../../gateway/web/suggestions/load.ts";
+import { suggestionsOff, suggestionsPage } from "../../../gateway/web/suggestions/page.ts";
 import type { Dedup } from "../../dedup/service.ts";
 import { Access } from "../../gen/steward/options/v1/options_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
-import type { PlainRequest, PlainRoute } from "../../kernel/service.ts";
+import type { BoundService, Call, PlainRequest, PlainRoute } from "../../kernel/service.ts";
 import { createReviewApi } from "./review-api.ts";
+import { createSuggestionsApi } from "./suggestion-api.ts";
 
 export interface ReviewPagesOptions {
   readonly demo: boolean;
   readonly version: string;
   readonly clock: Clock;
+  /** Whether a language model makes suggestions. */
+  readonly ai: boolean;
+}
+
+/** What pages read. */
+interface Apis {
+  readonly review: ReviewApi;
+  readonly suggestions: SuggestionsApi;
 }
 
 interface Page {
@@ -34,7 +47,9 @@ interface Page {
   readonly title: string;
   readonly module: string;
   /** Loads and renders. */
-  readonly render: (api: ReviewApi, request: PlainRequest, state: PageState) => Promise<View>;
+  readonly render: (apis: Apis, request: PlainRequest, state: PageState) => Promise<View>;
+  /** Shows suggestions of a language model, which may be off. */
+  readonly needsAi?: true;
 }
 
 const PAGES: readonly Page[] = [
@@ -42,36 +57,53 @@ const PAGES: readonly Page[] = [
     template: "/duplicates",
     title: "Duplicates",
     module: "duplicates.js",
-    render: async (api, { query }, state) =>
-      duplicatesPage(await loadDuplicates(api, query), state),
+    render: async ({ review }, { query }, state) =>
+      duplicatesPage(await loadDuplicates(review, query), state),
   },
   {
     template: "/duplicates/plan",
     title: "Delete plan",
     module: "plan.js",
-    render: async (api, { query }, state) => planPage(await loadPlan(api, query), state),
+    render: async ({ review }, { query }, state) => planPage(await loadPlan(review, query), state),
   },
   {
     template: "/documents",
     title: "Documents",
     module: "documents.js",
-    render: async (api, { query }, state) => documentsPage(await loadDocuments(api, query), state),
+    render: async ({ review }, { query }, state) =>
+      documentsPage(await loadDocuments(review, query), state),
   },
   {
     template: "/documents/{id}",
     title: "Document",
     module: "plain.js",
-    render: async (api, { params }, state) =>
-      documentPage(await loadDocument(api, params["id"] ?? ""), state),
+    render: async ({ review }, { params }, state) =>
+      documentPage(await loadDocument(review, params["id"] ?? ""), state),
+  },
+  {
+    template: "/suggestions",
+    title: "Suggestions",
+    module: "suggestions.js",
+    needsAi: true,
+    render: async ({ suggestions }, { query }, state) =>
+      suggestionsPage(await loadSuggestions(suggestions, query), state),
+  },
+  {
+    template: "/suggestions/costs",
+    title: "Costs of suggestions",
+    module: "costs.js",
+    needsAi: true,
+    render: async ({ suggestions }, { query }, state) =>
+      costsPage(await loadCosts(suggestions, query), state),
   },
 ];
 
 /** `dedup` is undefined while the service refuses requests: the pages then say so. */
 export function reviewRoutes(
   dedup: Pick<Dedup, "service"> | undefined,
-  { demo, version, clock }: ReviewPagesOptions,
+  { demo, version, clock, ai }: ReviewPagesOptions,
 ): readonly PlainRoute[] {
-  return PAGES.map(({ template, title, module, render }) => ({
+  return PAGES.map(({ template, title, module, render, needsAi = false }) => ({
     verb: "GET",
     template,
     access: Access.OPERATOR,
@@ -80,13 +112,16 @@ export function reviewRoutes(
       // Whole seconds: the same page in the same second has the same entity tag.
       const nowMs = Math.floor(clock.now() / 1000) * 1000;
       const state = { params: request.query, nowMs, zone: "UTC", panel: undefined };
+      const isOff = needsAi && !ai;
       const body =
         dedup === undefined
           ? refusing(title)
-          : await render(createReviewApi(dedup.service.rpc, call), request, state);
-      const page = { title, demo, version, nav: navigation(template), body };
+          : isOff
+            ? suggestionsOff()
+            : await render(apisOf(dedup.service.rpc, call), request, state);
+      const page = { title, demo, version, nav: navigation(template, ai), body };
       return await pageAnswer(
-        { ...page, module: dedup === undefined ? "plain.js" : module },
+        { ...page, module: dedup === undefined || isOff ? "plain.js" : module },
         pageAssets(),
         request.headers,
       );
@@ -94,11 +129,18 @@ export function reviewRoutes(
   }));
 }
 
-function navigation(template: string) {
+function apisOf(rpc: readonly BoundService[], call: Call): Apis {
+  return { review: createReviewApi(rpc, call), suggestions: createSuggestionsApi(rpc, call) };
+}
+
+function navigation(template: string, ai: boolean) {
   return [
     { href: "/", label: "Status" },
     { href: "/duplicates", label: "Duplicates", here: template.startsWith("/duplicates") },
     { href: "/documents", label: "Documents", here: template.startsWith("/documents") },
+    ...(ai
+      ? [{ href: "/suggestions", label: "Suggestions", here: template.startsWith("/suggestions") }]
+      : []),
     { href: "/docs", label: "API" },
   ];
 }

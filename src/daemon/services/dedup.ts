@@ -9,7 +9,7 @@ import { openDedup, type Dedup } from "../../dedup/service.ts";
 import type { Config } from "../../kernel/config/config.ts";
 import { createClientFactory } from "../../kernel/client/client.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
-import type { StewardError } from "../../kernel/base/errors.ts";
+import { StewardError } from "../../kernel/base/errors.ts";
 import type { Ids } from "../../kernel/base/ids.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import type { Job } from "../../kernel/jobs/types.ts";
@@ -22,6 +22,7 @@ import { createScheduler } from "../../kernel/supervisor/scheduler.ts";
 import type { DaemonConfiguration } from "../configuration.ts";
 import type { ProcessTelemetry } from "../telemetry/telemetry.ts";
 import type { DemoArchive } from "../demo/archive.ts";
+import type { DemoModel } from "../demo/model.ts";
 import { stewardVersion } from "../version.ts";
 
 export interface HostedDedup {
@@ -55,6 +56,8 @@ export function hostDedup(host: HostDedupDeps): HostedDedup {
   let refusal: StewardError | undefined;
   let closing: Promise<void> | undefined;
   let simulated: DemoArchive | undefined;
+  let model: DemoModel | undefined;
+  const stopping = new AbortController();
   let closeArchives = (): Promise<void> => Promise.resolve();
   const { telemetry } = host;
   const report = createDedupReport(telemetry, { ai: config.get(aiEnabled) });
@@ -62,6 +65,12 @@ export function hostDedup(host: HostDedupDeps): HostedDedup {
     { clock, log: host.log.child("schedules") },
     { name: "dedup-schedules", needs: ["dedup"] },
   );
+  const beginModel = (): void => {
+    if (model === undefined || dedup === undefined) return;
+    model.begin(dedup.service, stopping.signal).catch((error: unknown) => {
+      if (!stopping.signal.aborted) host.log.warn("the demo has no suggestions", { error });
+    });
+  };
   const component: Component = {
     name: "dedup",
     needs,
@@ -71,9 +80,17 @@ export function hostDedup(host: HostDedupDeps): HostedDedup {
       return dedup === undefined ? { ok: true } : dedupHealth(dedup, configuredArchives(config));
     },
     async start(signal) {
+      if (demo.demo && config.get(aiEnabled)) {
+        const { startDemoModel } = await import("../demo/model.ts");
+        model = await startDemoModel({ clock, ids, log: host.log.child("dedup") }, config);
+      }
       const deps = {
         ...host,
-        config,
+        jobChanged(job: Job) {
+          host.jobChanged(job);
+          if (job.type === "sync" && job.status === "completed") beginModel();
+        },
+        config: model?.config ?? config,
         scheduler,
         report,
         scope: telemetry.scope,
@@ -105,10 +122,12 @@ export function hostDedup(host: HostDedupDeps): HostedDedup {
           : started.service.service;
     },
     async stop(deadlineMs) {
+      stopping.abort(new StewardError("cancelled", "the daemon stops"));
       closing = dedup?.close(deadlineMs);
       await closing;
       await closeArchives();
       await simulated?.stop();
+      await model?.stop();
     },
   };
   return {

@@ -11,17 +11,21 @@ const request = {
   query: new URLSearchParams(),
   headers: {},
 } as PlainRequest;
-const options = { demo: false, version: "1", clock: systemClock };
+const options = { demo: false, version: "1", clock: systemClock, ai: true };
 
 describe("the pages of the document service", () => {
   it("need the operator's token, as the API that they read", () => {
     expect(
       reviewRoutes(undefined, options).map(({ template, access }) => [template, access]),
     ).toEqual(
-      ["/duplicates", "/duplicates/plan", "/documents", "/documents/{id}"].map((template) => [
-        template,
-        Access.OPERATOR,
-      ]),
+      [
+        "/duplicates",
+        "/duplicates/plan",
+        "/documents",
+        "/documents/{id}",
+        "/suggestions",
+        "/suggestions/costs",
+      ].map((template) => [template, Access.OPERATOR]),
     );
   });
 
@@ -43,6 +47,8 @@ describe("the pages of the document service", () => {
       "The delete plan cannot be read.",
       "The documents cannot be read.",
       "The document cannot be read.",
+      "The state of the suggestions cannot be read.",
+      "The costs cannot be read.",
     ]);
     // The text of a foreign error may hold paths.
     for (const text of texts) expect(text).toContain("internal error");

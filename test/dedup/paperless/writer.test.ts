@@ -5,6 +5,7 @@ import type { PaperlessWriter } from "../../../src/dedup/paperless/writer.ts";
 import type { Fault } from "../../../src/demo/control-plane/faults.ts";
 import type { Operation } from "../../../src/demo/paperless/operations.ts";
 import type { Paperless } from "../../../src/demo/paperless/paperless.ts";
+import { systemClock, type Clock } from "../../../src/kernel/base/clock.ts";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
 import { systemIds } from "../../../src/kernel/base/ids.ts";
 import type { Secret } from "../../../src/kernel/base/secret.ts";
@@ -13,14 +14,19 @@ import { fastClock, fillWith, simulate, tokenOf } from "./support.ts";
 
 const never = new AbortController().signal;
 
-function writerOf(sim: Paperless, token: Secret = tokenOf(sim)): PaperlessWriter {
-  const clients = createClientFactory({ clock: fastClock, ids: systemIds, version: "test" });
+/** With a fast clock limits pass in milliseconds: only for what is to fail. */
+function writerOf(
+  sim: Paperless,
+  token: Secret = tokenOf(sim),
+  clock: Clock = fastClock,
+): PaperlessWriter {
+  const clients = createClientFactory({ clock, ids: systemIds, version: "test" });
   const client = createPaperlessClient(
-    { clock: fastClock, clients },
+    { clock, clients },
     { name: "papers", url: sim.url, credential: { token }, timeoutMs: 100_000 },
   );
   onTestFinished(() => client.close());
-  return createPaperlessWriter({ client, clock: fastClock });
+  return createPaperlessWriter({ client, clock });
 }
 
 async function piecesOf(body: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
@@ -288,7 +294,7 @@ describe("writing to Paperless-ngx", () => {
 describe("files of documents", () => {
   it.each(["preview", "thumb"] as const)("streams the %s", async (kind) => {
     const sim = await simulate(fillWith(1));
-    const reply = await writerOf(sim).media(kind, 1, never);
+    const reply = await writerOf(sim, tokenOf(sim), systemClock).media(kind, 1, never);
     expect(Buffer.concat(await piecesOf(reply.body)).length).toBeGreaterThan(20);
     expect(reply.headers["content-type"]).toBe(
       kind === "preview" ? "application/pdf" : "image/webp",
@@ -309,7 +315,7 @@ describe("files of documents", () => {
 
   it("ends a file that is never read", async () => {
     const sim = await simulate(fillWith(1));
-    const writer = writerOf(sim);
+    const writer = writerOf(sim, tokenOf(sim), systemClock);
     for (let count = 0; count < 40; count++) (await writer.media("thumb", 1, never)).drop();
     const open = await Promise.all(
       Array.from({ length: 8 }, () => writer.media("thumb", 1, never)),
