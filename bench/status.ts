@@ -112,6 +112,7 @@ const monitor: MonitorOptions = {
     timeoutMs: 1_000,
   },
   annotations: undefined,
+  events: { enabled: true, maxEvents: 100 },
   selfObservability: { enabled: true, instanceId: "" },
   configWarnings: 0,
 };

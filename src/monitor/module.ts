@@ -1,4 +1,5 @@
 /** Descriptor of the monitor module. Importing this does not import the monitor. */
+import { EventService } from "../gen/steward/monitor/v1/event_service_pb.ts";
 import { StatusService } from "../gen/steward/monitor/v1/status_service_pb.ts";
 import type { ServiceModule } from "../kernel/threads/hosted-service.ts";
 import type { MonitorOptions } from "./options.ts";
@@ -8,5 +9,5 @@ export const monitorModule: ServiceModule<MonitorOptions> = {
   name: "monitor",
   file: new URL("service.ts", import.meta.url),
   export: "createMonitor",
-  descriptors: [StatusService],
+  descriptors: [StatusService, EventService],
 };

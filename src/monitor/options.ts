@@ -234,6 +234,13 @@ export interface AnnotationOptions {
   >;
 }
 
+/** The store of events in memory. */
+export interface EventStoreOptions {
+  readonly enabled: boolean;
+  /** The oldest are evicted beyond it. */
+  readonly maxEvents: number;
+}
+
 export interface MonitorOptions {
   readonly version: string;
   /** Empty when no credential is configured: the monitor is idle. */
@@ -265,6 +272,7 @@ export interface MonitorOptions {
     readonly timeoutMs: number;
   };
   readonly annotations: AnnotationOptions | undefined;
+  readonly events: EventStoreOptions;
   readonly selfObservability: { readonly enabled: boolean; readonly instanceId: string };
   /** Warning thresholds of the cardinality page; by default the first network's. */
   readonly cardinality?: Pick<CardinalityOptions, "warningThreshold" | "criticalThreshold">;

@@ -18,6 +18,8 @@ import {
 } from "./catalogue/collection.ts";
 import { openCheckpoints, type Checkpoints } from "./checkpoints/open.ts";
 import { allCollectors } from "./collectors/all.ts";
+import { createEventApi } from "./events/event-api.ts";
+import { createEventStore, type EventStore } from "./events/event-store.ts";
 import { createFirstRun } from "./first-run.ts";
 import { createNetwork, type MonitoredNetwork, type OpenProvider } from "./network/network.ts";
 import type { OpenScope } from "./network/network-scope.ts";
@@ -85,7 +87,7 @@ export async function createMonitorWith(
         },
         provider.kind,
       ));
-  const { networks, checkpoints, scope } = await assembleMonitor(
+  const { networks, checkpoints, events, scope } = await assembleMonitor(
     {
       clock,
       ids,
@@ -107,6 +109,7 @@ export async function createMonitorWith(
     networks: networks.flatMap((network) => network.status() ?? []),
     checkpoints: checkpoints.status(),
     certificates: receivers?.certificates() ?? [],
+    events: events?.status(),
   });
   const publisher = createStatusPublisher(
     { clock, log: log.child("status"), monitor: status, ownSeries: () => [scope.cardinality()] },
@@ -123,7 +126,12 @@ export async function createMonitorWith(
   };
   attach(context.ports);
   context.onPorts(attach);
-  return { name: "monitor", rpc: [publisher.service], plain: [], status };
+  return {
+    name: "monitor",
+    rpc: [publisher.service, createEventApi(clock, events)],
+    plain: [],
+    status,
+  };
 }
 
 function addReceivers(
@@ -160,10 +168,12 @@ export interface MonitorDeps extends Pick<ThreadContext, "clock" | "ids" | "log"
   readonly needs: readonly string[];
 }
 
-/** Networks to add, and their checkpoint store. */
+/** Networks to add, and their stores. */
 export interface MonitorParts {
   readonly networks: readonly MonitoredNetwork[];
   readonly checkpoints: Checkpoints;
+  /** Undefined while `events.enabled` is false. */
+  readonly events: EventStore | undefined;
   /** The process's own series, which belong to no network. */
   readonly scope: Scope;
 }
@@ -199,6 +209,7 @@ export async function assembleMonitor(
   add(latest);
   add(firstRun.component);
   const annotations = addAnnotations(deps, options, { scope, checkpoints });
+  const events = options.events.enabled ? createEventStore(options.events) : undefined;
   const networks = options.networks.map((network): MonitoredNetwork => {
     const shown = (collector: string): string =>
       options.several ? `${network.name}/${collector}` : collector;
@@ -213,6 +224,7 @@ export async function assembleMonitor(
         collectors: allCollectors,
         memory: () => checkpoints.network(network.name),
         annotations,
+        events: events ?? { record: () => undefined },
         latestClientVersion: () => latest.latest(),
         registered: (collector) => firstRun.registered(shown(collector)),
         succeeded: () => firstRun.succeeded(),
@@ -226,7 +238,7 @@ export async function assembleMonitor(
       network,
     );
   });
-  return { networks, checkpoints, scope };
+  return { networks, checkpoints, events, scope };
 }
 
 function createWriter(

@@ -5,6 +5,7 @@ import type { CardinalityInfo } from "../kernel/telemetry/types.ts";
 import type { CapabilityRow } from "./capability/matrix.ts";
 import type { CheckpointStoreStatus } from "./checkpoints/open.ts";
 import type { CollectorReport } from "./collectors/collector-report.ts";
+import type { EventStoreStatus } from "./events/types.ts";
 import type { DedupSetStatus } from "./flows/types.ts";
 import type { EndpointCalls } from "./network/call-ledger.ts";
 import type { Device } from "./providers/model.ts";
@@ -50,4 +51,6 @@ export interface MonitorStatus {
     readonly name: string;
     readonly certificate: CertificateStatus;
   }[];
+  /** Undefined while events are not stored. */
+  readonly events: EventStoreStatus | undefined;
 }

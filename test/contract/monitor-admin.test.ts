@@ -16,7 +16,12 @@ import { rawRequest, type RawAnswer } from "./raw-request.ts";
 
 afterAll(removeTemporaryFolders);
 
-const DOCUMENTS = ["/api/status.json", "/api/config.json", "/api/cardinality.json"];
+const DOCUMENTS = [
+  "/api/status.json",
+  "/api/config.json",
+  "/api/cardinality.json",
+  "/api/events.json",
+];
 const ADMIN = [...DOCUMENTS, "/api/support-bundle.zip", "/"];
 const PROBES = ["/healthz", "/readyz"];
 const STATUS_RPC = "/steward.monitor.v1.StatusService/GetStatus";
@@ -147,7 +152,6 @@ describe("the admin surface without a token", () => {
       "/api/status.json/",
       "/api/",
       "/api/flows.json",
-      "/api/events.json",
       "/debug/pprof/",
       "//api/status.json",
     ]) {
@@ -319,7 +323,7 @@ describe("the admin surface on a listener of its own", () => {
     const daemon = await start({ STEWARD_ADMIN__LISTEN: "127.0.0.1:0" });
     const admin = adminUrl(daemon);
     expect(await statuses(daemon.url, [...DOCUMENTS, "/api/support-bundle.zip"])).toEqual([
-      404, 404, 404, 404,
+      404, 404, 404, 404, 404,
     ]);
     expect(await statuses(daemon.url, ["/", ...PROBES])).toEqual([200, 200, 200]);
     expect(await statuses(admin, [...ADMIN, ...PROBES])).toEqual(
@@ -370,7 +374,7 @@ describe("the admin surface on a listener of its own", () => {
       timeout: 30_000,
       interval: 100,
     });
-    expect(await statuses(`http://${address}`, DOCUMENTS)).toEqual([200, 200, 200]);
+    expect(await statuses(`http://${address}`, DOCUMENTS)).toEqual(DOCUMENTS.map(() => 200));
     // A document may be half a second old; readiness is not.
     await vi.waitFor(async () => expect((await status()).health).toBe("HEALTH_HEALTHY"), {
       timeout: 30_000,
@@ -392,7 +396,7 @@ describe("what is switched off", () => {
   ])("by %s is not there, by no protocol; probes are", async (_key, environment) => {
     const daemon = await start(environment);
     expect(await statuses(daemon.url, [...DOCUMENTS, "/api/support-bundle.zip"])).toEqual([
-      404, 404, 404, 404,
+      404, 404, 404, 404, 404,
     ]);
     expect(await statuses(daemon.url, PROBES)).toEqual([200, 200]);
     expect((await rawRequest(daemon.url, "POST", STATUS_RPC, connect, "{}")).status).toBe(404);

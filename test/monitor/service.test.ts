@@ -85,6 +85,7 @@ function monitorOptions(networks: readonly NetworkOptions[]): MonitorOptions {
       timeoutMs: 1_000,
     },
     annotations: undefined,
+    events: { enabled: true, maxEvents: 100 },
     selfObservability: { enabled: true, instanceId: "" },
     configWarnings: 3,
   };

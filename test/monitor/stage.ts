@@ -198,6 +198,7 @@ export async function startStage(
       collectors: watched(allCollectors, running),
       memory: () => memory,
       annotations: noAnnotations,
+      events: { record: () => undefined },
       latestClientVersion: () => latestClient,
       registered: () => undefined,
       succeeded: () => undefined,

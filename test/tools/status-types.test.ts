@@ -1,9 +1,20 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { DEDUP_TYPES, dedupTypes, STATUS_TYPES, statusTypes } from "../../tools/status-types.ts";
+import {
+  DEDUP_TYPES,
+  dedupTypes,
+  EVENT_TYPES,
+  eventTypes,
+  STATUS_TYPES,
+  statusTypes,
+} from "../../tools/status-types.ts";
 
 it("the types of the status that pages use are those of its messages", () => {
   expect(readFileSync(STATUS_TYPES, "utf8")).toBe(statusTypes());
+});
+
+it("the types of the events that pages use are those of their messages", () => {
+  expect(readFileSync(EVENT_TYPES, "utf8")).toBe(eventTypes());
 });
 
 it("the types of the document API that pages use are those of its messages", () => {

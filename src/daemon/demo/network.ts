@@ -13,6 +13,7 @@ import { Secret } from "../../kernel/base/secret.ts";
 import type { Config } from "../../kernel/config/config.ts";
 import { sendSecret } from "../../kernel/threads/secrets.ts";
 import { givenNetwork } from "../../monitor/config/network-options.ts";
+import { auditlogsSection } from "../../monitor/collectors/log-sections.ts";
 import { nodeMetricsSection, withTargets } from "../../monitor/collectors/nodemetrics/section.ts";
 import type { NetworkOptions, NodeTargetOptions } from "../../monitor/options.ts";
 
@@ -29,6 +30,8 @@ const OFFLINE = 14;
 const EXPIRING = 12;
 /** Missing from the OAuth client's scopes, so that the demo shows a failing collector. */
 const MISSING_SCOPE = "account_settings:read";
+/** How far back the demo reads configuration changes, so that there are some from the start. */
+const AUDIT_LOOKBACK_MS = 86_400_000;
 const FAILING_COLLECTOR = "contacts";
 
 export interface DemoNetwork {
@@ -82,6 +85,7 @@ export async function startDemoNetwork(
     offline_device: hostAt(OFFLINE),
     device_with_expiring_key: hostAt(EXPIRING),
   });
+  const auditlogs = auditlogsSection.of(network);
   return {
     options: {
       ...network,
@@ -89,6 +93,15 @@ export async function startDemoNetwork(
       collectors: {
         ...network.collectors,
         [nodeMetricsSection.name]: withTargets(config, targets),
+        ...(auditlogs === undefined
+          ? {}
+          : {
+              [auditlogsSection.name]: {
+                ...auditlogs,
+                initialLookbackMs: AUDIT_LOOKBACK_MS,
+                maxWindowMs: AUDIT_LOOKBACK_MS,
+              },
+            }),
       },
     },
     stop: async () => {

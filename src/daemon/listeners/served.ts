@@ -1,6 +1,7 @@
 /** What each listener serves: the services' methods and routes, and their access rules. */
 import type { GatewayDeps } from "../../../gateway/gateway.ts";
 import { aiEnabled } from "../../dedup/ai/keys.ts";
+import { EventService } from "../../gen/steward/monitor/v1/event_service_pb.ts";
 import { apiMetricsEnabled } from "../../dedup/config.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import { adminEnabled } from "../config/admin-keys.ts";
@@ -11,8 +12,9 @@ import {
   gatewayTrustedProxies,
 } from "../../../gateway/config.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
-import type { PlainRoute } from "../../kernel/service.ts";
+import type { BoundService, PlainRoute } from "../../kernel/service.ts";
 import type { Supervisor } from "../../kernel/supervisor/component.ts";
+import { events } from "../../monitor/config/event-keys.ts";
 import { supportBundleRoute } from "../../monitor/support-bundle.ts";
 import { adminSurface, countAdminRefusals } from "./admin.ts";
 import type { DaemonConfiguration } from "../configuration.ts";
@@ -62,7 +64,7 @@ export function served(daemon: ServedDaemon, listener: "gateway" | "admin"): Gat
     services: [
       ...(daemon.dedup?.service()?.rpc ?? []),
       ...(daemon.tokens?.service()?.rpc ?? []),
-      ...(seen ? (monitor?.rpc ?? []) : []),
+      ...(seen ? monitorServices(daemon) : []),
     ],
     plain: plainRoutes(daemon, listener),
     probes: {
@@ -162,16 +164,23 @@ function plainRoutes(
  */
 export function servedToOwner(daemon: ServedDaemon, backup: PlainRoute): GatewayDeps {
   const gateway = served(daemon, "gateway");
-  const monitor = daemon.monitor?.rpc ?? [];
+  const monitor = monitorServices(daemon);
   return {
     ...gateway,
-    services: [...gateway.services.filter((service) => !monitor.includes(service)), ...monitor],
+    services: [...new Set([...gateway.services, ...monitor])],
     plain: [...gateway.plain, backup],
     auth: { allowedHosts: [] },
     trustedProxies: [],
     surface: "all",
     landing: true,
   };
+}
+
+/** The explorer of events is unknown while they are not stored. */
+function monitorServices({ monitor, configuration }: ServedDaemon): readonly BoundService[] {
+  const isOff = (service: BoundService): boolean =>
+    service.desc === EventService && !configuration.config.get(events.enabled);
+  return (monitor?.rpc ?? []).filter((service) => !isOff(service));
 }
 
 /** Each service has its own readiness rule. */

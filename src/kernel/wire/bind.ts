@@ -163,6 +163,10 @@ function takeTexts(
     if (texts.length === 1 && texts[0] === "true") setField(message, field.field, true, reading);
     return;
   }
+  if (style.lenient) {
+    takeLenient(field, texts[0] ?? "", message);
+    return;
+  }
   reading.path.push(jsonName(field.field));
   if (field.field.fieldKind === "list")
     setField(
@@ -178,6 +182,21 @@ function takeTexts(
     if (taken !== undefined) setField(message, field.field, taken, reading);
   }
   reading.path.pop();
+}
+
+/** Unreadable text leaves the field unset. */
+function takeLenient({ field, take, toValue }: TextField, text: string, message: Message): void {
+  const reading: Reading = { path: [], issues: createIssues(), ignoreUnknown: false };
+  const value = toValue(text);
+  const taken = take(
+    field.scalar === ScalarType.INT32 && typeof value === "number" ? nearestInt32(value) : value,
+    reading,
+  );
+  if (taken !== undefined) setField(message, field, taken, reading);
+}
+
+function nearestInt32(value: number): number {
+  return Math.max(-(2 ** 31), Math.min(value, 2 ** 31 - 1));
 }
 
 function takeAll(field: TextField, texts: readonly string[], reading: Reading): unknown[] {

@@ -1,4 +1,4 @@
-/** Processes audit events from every source: decode, deduplicate, classify, log, annotate. */
+/** Processes audit events from every source: decode, deduplicate, classify, log, annotate, store. */
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
@@ -9,10 +9,12 @@ import {
   configAuditEvents,
   configAuditProcessingDelay,
 } from "../catalogue/flows.ts";
+import type { EventSink } from "../events/types.ts";
 import type { AuditIntake, DedupSetStatus, IngestSource, IntakeReport } from "../flows/types.ts";
 import { createInstantReader } from "../ingest/instants.ts";
 import { createIngestObserver } from "../ingest/observer.ts";
 import type { NetworkOptions } from "../options.ts";
+import { explorerEvent } from "./audit-event.ts";
 import { logAuditEvent, summaryOf } from "./audit-log.ts";
 import { AuditDedup, auditKey } from "./dedup.ts";
 import { createDriftWatch } from "./drift.ts";
@@ -28,6 +30,8 @@ export interface AuditIntakeDeps {
   /** Receives warnings about unknown words. */
   readonly log: Log;
   readonly annotations: AnnotationSink;
+  /** Receives every accepted event, after it was counted and logged. */
+  readonly events: EventSink;
 }
 
 /** Events between two yields to the event loop; an event takes about 20 µs. */
@@ -46,6 +50,7 @@ export function createAuditIntake(
     count(scope, event, clock.now());
     logAuditEvent(scope, event);
     annotate(deps, event);
+    deps.events.record(explorerEvent(event, { network: options.name, nowMs: clock.now() }));
     observer.accepted(source, "audit", {
       eventMs: (event.time ?? event.logged)?.ms,
       capturedMs: event.time && event.logged?.ms,

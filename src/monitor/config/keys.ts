@@ -13,6 +13,7 @@ import {
 } from "./checks/inert.ts";
 import { checkFeeds, checkWindows } from "./checks/logs.ts";
 import { checkCardinality, checkNodes } from "./checks/series.ts";
+import { checkEvents, eventSchema } from "./event-keys.ts";
 import { networks } from "./network-keys.ts";
 import { privacySchema } from "./privacy-keys.ts";
 import { providerKeys } from "./provider-keys.ts";
@@ -28,6 +29,7 @@ export const monitorKeys: Schema = [
   ...cardinalitySchema,
   ...privacySchema,
   ...annotationSchema,
+  ...eventSchema,
   ...upkeepSchema,
   ...streamingSchema,
 ];
@@ -44,4 +46,5 @@ export const monitorChecks: readonly Check[] = [
   checkAnnotations,
   checkStreaming,
   streamingTls.check,
+  checkEvents,
 ];

@@ -26,6 +26,7 @@ import type { AnnotationOptions, MonitorOptions, PrivacyOptions } from "../optio
 import { streamOptions } from "../receivers/config/stream-keys.ts";
 import { annotationCategories, annotations } from "./annotation-keys.ts";
 import { cardinality } from "./cardinality-keys.ts";
+import { events } from "./event-keys.ts";
 import { networkOptions } from "./network-options.ts";
 import { networks } from "./network-keys.ts";
 import { privacy } from "./privacy-keys.ts";
@@ -72,6 +73,7 @@ export function monitorOptions(config: Config, facts: MonitorFacts): MonitorOpti
       ...readKeyGroup(config, versionChecks),
     },
     annotations: annotationOptions(config),
+    events: readKeyGroup(config, events),
     selfObservability: readKeyGroup(config, selfObservability),
     cardinality: {
       warningThreshold: config.get(cardinality.warningThreshold),

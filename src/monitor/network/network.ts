@@ -21,6 +21,7 @@ import type { Collector, PreparedCollector } from "../collectors/collector.ts";
 import type { CollectorReport } from "../collectors/collector-report.ts";
 import { createDeviceCache } from "../enrich/device-cache.ts";
 import type { DeviceCache } from "../enrich/types.ts";
+import type { EventSink } from "../events/types.ts";
 import { createFlowIntake } from "../flows/intake.ts";
 import type { AuditIntake, DedupSetStatus, FlowIntake } from "../flows/types.ts";
 import type { NetworkOptions } from "../options.ts";
@@ -66,6 +67,7 @@ export interface NetworkDeps {
   readonly collectors: readonly Collector[];
   readonly memory: () => NetworkMemory;
   readonly annotations: AnnotationSink;
+  readonly events: EventSink;
   readonly latestClientVersion: () => string | undefined;
   /** Called with the collectors before they run, and after each successful run. */
   readonly registered: (collector: string) => void;
@@ -305,7 +307,7 @@ class IsolatedNetwork {
   }
 
   #intakes(name: string, scope: Scope, devices: DeviceCache): Intakes {
-    const { clock, log, annotations, facts } = this.#deps;
+    const { clock, log, annotations, events, facts } = this.#deps;
     const options = { ...this.#options, name };
     return {
       flows: createFlowIntake({
@@ -316,7 +318,7 @@ class IsolatedNetwork {
         metricIntervalMs: facts.metricIntervalMs,
         awaitsDevices: this.#collectsDevices(),
       }),
-      audit: createAuditIntake({ options, scope, clock, log, annotations }),
+      audit: createAuditIntake({ options, scope, clock, log, annotations, events }),
     };
   }
 

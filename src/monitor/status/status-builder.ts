@@ -18,7 +18,12 @@ import {
   StatusSchema,
   type Status,
 } from "../../gen/steward/monitor/v1/status_pb.ts";
-import { DedupSetSchema, type DedupSet } from "../../gen/steward/monitor/v1/stores_pb.ts";
+import {
+  DedupSetSchema,
+  EventStoreSchema,
+  type DedupSet,
+  type EventStore,
+} from "../../gen/steward/monitor/v1/stores_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { CardinalityInfo as ScopeCardinality } from "../../kernel/telemetry/types.ts";
 import { schemaVersion } from "../../kernel/wire/style.ts";
@@ -90,7 +95,7 @@ export function createStatusBuilder(deps: StatusDeps): () => Promise<Status> {
     const turns = new Turns();
     const { status: processPart, series } = await deps.processStatus.request({ labels: false });
     const nowMs = deps.clock.now();
-    const { networks, checkpoints, certificates } = deps.monitor();
+    const { networks, checkpoints, certificates, events } = deps.monitor();
     const rows: NetworkRow[] = [];
     for (const network of networks) rows.push(await networkRow(network, nowMs, turns));
     const devices = await deviceRows.of(
@@ -128,6 +133,7 @@ export function createStatusBuilder(deps: StatusDeps): () => Promise<Status> {
       dedupSets: networks.flatMap((network) => dedupSetsOf(network, deps.several)),
       deviceCache: deviceCacheOf(networks),
       devices,
+      eventStore: eventStoreOf(events),
       fleet: deps.fleet(),
       logEvents: catalogue.logEvents,
       nodeDiscovery: nodeDiscovery(networks),
@@ -161,6 +167,18 @@ function deviceCacheOf(networks: readonly Pick<NetworkStatus, "deviceCache">[]):
     devices,
     ageSeconds: wholeSeconds(ageMs),
     age: humanDuration(ageMs),
+  });
+}
+
+function eventStoreOf(events: MonitorStatus["events"]): EventStore {
+  if (events === undefined) return create(EventStoreSchema);
+  const { capacity, retained, recorded, evicted } = events;
+  return create(EventStoreSchema, {
+    enabled: true,
+    capacity,
+    retained,
+    recorded: BigInt(recorded),
+    evicted: BigInt(evicted),
   });
 }
 

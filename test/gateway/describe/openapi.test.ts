@@ -244,6 +244,7 @@ const IDS: Readonly<Record<string, string>> = {
   "GET /api/v1/export/duplicates.csv": "exportDuplicatesCsv",
   "GET /api/status.json": "monitorGetStatus",
   "GET /api/config.json": "monitorGetConfigSummary",
+  "GET /api/events.json": "monitorListEvents",
   "GET /api/cardinality.json": "monitorGetCardinality",
   "GET /api/support-bundle.zip": "monitorGetSupportBundle",
   "GET /v1/sys/health": "tokensGetHealth",

@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
 import { createBinder, type Binder, type BindRule } from "../../../src/kernel/wire/bind.ts";
+import { ListEventsRequestSchema } from "../../../src/gen/steward/monitor/v1/event_service_pb.ts";
 import { NestedRequestSchema, StrayRequestSchema } from "../../gen/steward/test/v1/broken_pb.ts";
 import {
   CreateSampleRequestSchema,
@@ -103,6 +104,24 @@ describe("binding a path", () => {
       rule: "bad_request",
       message: "number must be a whole number, not text",
     });
+  });
+});
+
+describe("binding a lenient parameter", () => {
+  const events = binder({ input: ListEventsRequestSchema });
+
+  it.each<[string, number | undefined]>([
+    ["limit=7", 7],
+    ["limit=-7", -7],
+    ["limit=7&limit=8", 7],
+    ["limit=99999999999", 2 ** 31 - 1],
+    ["limit=-99999999999", -(2 ** 31)],
+    ["limit=1.5", undefined],
+    ["limit=x", undefined],
+    ["limit=", undefined],
+    ["start=never&end=&cursor=a&cursor=b", undefined],
+  ])("takes %s without an error", (search, limit) => {
+    expect(events.bind({ params: {}, search, body: undefined })).toMatchObject({ limit });
   });
 });
 

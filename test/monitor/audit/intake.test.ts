@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { EventRecord } from "../../../src/monitor/events/types.ts";
 import type { AnnotationEvent } from "../../../src/monitor/annotations/types.ts";
 import { createAuditIntake } from "../../../src/monitor/audit/intake.ts";
 import { readAuditEvent } from "../../../src/monitor/audit/record.ts";
@@ -29,17 +30,20 @@ function setUp() {
   const kept = keepingScope();
   const log = memoryLog();
   const annotations: AnnotationEvent[] = [];
+  const events: EventRecord[] = [];
   const intake = createAuditIntake({
     options: { name: "corp.test", selfObservability: true },
     scope: kept.scope,
     clock: kept.clock,
     log,
     annotations: { publish: (told) => void annotations.push(told) },
+    events: { record: (event) => void events.push(event) },
   });
   return {
     ...kept,
     log,
     annotations,
+    events,
     intake,
     accept: (records: readonly unknown[], source: "poll" | "stream" | "objectstore" = "poll") =>
       intake.accept({ records, source }, unhurried),
@@ -61,6 +65,14 @@ describe("The intake of the configuration audit", () => {
       ...["action", "actor_type", "origin", "target_property"].map(
         (field) => `vpn.config.audit.schema_drift{field="${field}",status="known"} 1`,
       ),
+    ]);
+  });
+
+  it("stores an accepted event once, whatever the privacy filter hides", async () => {
+    const { accept, events } = setUp();
+    await accept([event(), event(), { action: 1 }]);
+    expect(events).toMatchObject([
+      { source: "audit", network: "corp.test", actor: { name: "ada@corp.test" } },
     ]);
   });
 

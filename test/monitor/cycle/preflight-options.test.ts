@@ -92,6 +92,7 @@ function options(network: NetworkOptions): MonitorOptions {
         expiry: { enabled: true, rollup: false },
       },
     },
+    events: { enabled: true, maxEvents: 100 },
     selfObservability: { enabled: true, instanceId: "" },
     configWarnings: 0,
   };

@@ -59,6 +59,7 @@ describe("A simulated network", () => {
       clock,
       log,
       annotations: { publish: () => undefined },
+      events: { record: () => undefined },
     });
     const records = logsOf(
       auditLogs(

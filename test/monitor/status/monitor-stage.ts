@@ -114,6 +114,7 @@ export function stageOptions(
       timeoutMs: 1_000,
     },
     annotations: undefined,
+    events: { enabled: true, maxEvents: 100 },
     selfObservability: { enabled: true, instanceId: "" },
     configWarnings: 0,
     ...more,

@@ -27,8 +27,11 @@ export function boundName(name: string): string {
   return `${cutAtCodePoint(name, KEPT_BYTES)}${MARK}${digest}`;
 }
 
-/** The longest prefix of at most this many bytes of UTF-8 that ends with a whole code point. */
-function cutAtCodePoint(text: string, limitBytes: number): string {
+/**
+ * The longest prefix of at most this many bytes of UTF-8 that ends with a whole code point,
+ * well-formed. Keeps nothing else of a longer text in memory.
+ */
+export function cutAtCodePoint(text: string, limitBytes: number): string {
   // A code unit has at least one byte, so the rest of a long text need not be encoded.
   const bytes = Buffer.from(text.slice(0, limitBytes).toWellFormed());
   if (bytes.length <= limitBytes) return text.slice(0, limitBytes).toWellFormed();

@@ -18,7 +18,6 @@ import {
   UpdateState,
 } from "../../../gen/steward/monitor/v1/process_pb.ts";
 import {
-  EventStoreSchema,
   FlowBackendSchema,
   FlowStoreSchema,
   GeoipSchema,
@@ -47,7 +46,6 @@ export function emptyProcessStatus(): ProcessStatus {
     delivery: [Signal.METRICS, Signal.LOGS, Signal.TRACES].map((signal) =>
       create(DeliverySchema, { signal }),
     ),
-    eventStore: create(EventStoreSchema),
     flowStore: create(FlowStoreSchema, { retention: never, backend: create(FlowBackendSchema) }),
     geoip: create(GeoipSchema),
     reverseDns: create(ReverseDnsSchema, { ttl: never, negativeTtl: never }),

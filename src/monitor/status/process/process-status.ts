@@ -68,7 +68,6 @@ export type ProcessField =
   | "telemetry"
   | "config"
   | "receivers"
-  | "eventStore"
   | "flowStore"
   | "geoip"
   | "reverseDns"
