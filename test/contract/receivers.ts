@@ -44,7 +44,7 @@ export async function startReceiving(
       collectors: {
         devices: every,
         ...(given["streaming"] === undefined
-          ? { flowlogs: { interval: "1h" }, auditlogs: { interval: "1h" } }
+          ? { flowlogs: { interval: "30m" }, auditlogs: { interval: "30m" } }
           : { flowlogs: { source: "stream" }, auditlogs: { source: "stream" } }),
       },
       ...given,
