@@ -24,7 +24,12 @@ export function isRequired(field: DescField): boolean {
   if (required || field.proto.proto3Optional) return required;
   if (type.case === "enum") return type.value.notIn.includes(0);
   const words = ruleValuesOf(type);
-  return words["minLength"] !== undefined || words["minItems"] !== undefined;
+  const { minimum } = words;
+  return (
+    words["minLength"] !== undefined ||
+    words["minItems"] !== undefined ||
+    (typeof minimum === "number" && minimum > 0)
+  );
 }
 
 function ruleValuesOf(rules: FieldRules["type"]): RuleValues {
