@@ -73,6 +73,9 @@ async function answer(
       nav: [
         { href: "/", label: "Status", here: true },
         ...(status.status?.flow_store.enabled === true ? [{ href: "/flows", label: "Flows" }] : []),
+        ...(status.status?.event_store.enabled === true
+          ? [{ href: "/events", label: "Events" }]
+          : []),
         ...(api && summary.archive !== undefined
           ? [
               { href: "/duplicates", label: "Duplicates" },
