@@ -257,7 +257,7 @@ export interface MonitorOptions {
   /** Absent: no receiver is switched on. */
   readonly receivers?: ReceiversOptions;
   /** Sampling and queue limit of traces; undefined when tracing is off. */
-  readonly tracing?: Pick<TracingOptions, "sampler" | "ratio"> & { readonly capacity: number };
+  readonly tracing?: TracingOptions & { readonly capacity: number };
   readonly metricIntervalMs: number;
   readonly checkpoint: {
     readonly store: "file" | "memory";

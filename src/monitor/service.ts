@@ -27,7 +27,7 @@ import { createTraces, type OpenTraces } from "./network/traces.ts";
 import { openProvider } from "./network/open-provider.ts";
 import type { MonitorOptions } from "./options.ts";
 import { RECEIVERS } from "./receivers/names.ts";
-import { createReceivers, type Receivers } from "./receivers/receivers.ts";
+import { createReceivers, type Receivers, type ReceiversDeps } from "./receivers/receivers.ts";
 import { reportPrivacy } from "./privacy/report.ts";
 import type { MonitorStatus } from "./status.ts";
 import { createStatusPublisher } from "./status/status-publisher.ts";
@@ -101,7 +101,13 @@ export async function createMonitorWith(
     open,
   );
   for (const { component } of networks) context.add(component);
-  const receivers = addReceivers({ ...context, log }, options, networks);
+  const traces =
+    tracing &&
+    tracing.createTracing(
+      { sampler: tracing.sampler, ratio: tracing.ratio, remoteParent: tracing.remoteParent },
+      (make) => scope.span(make),
+    );
+  const receivers = addReceivers({ ...context, log, ids, traces }, options, networks);
   if (options.selfObservability.enabled)
     for (const name of RECEIVERS)
       reportCertificate(scope, name, () => certificateOf(receivers, name));
@@ -135,15 +141,17 @@ export async function createMonitorWith(
 }
 
 function addReceivers(
-  { clock, log, add }: Pick<ThreadContext, "clock" | "log" | "add">,
+  {
+    add,
+    ...deps
+  }: Pick<ThreadContext, "clock" | "log" | "add"> & Pick<ReceiversDeps, "ids" | "traces">,
   { receivers: wanted, networks: configured }: MonitorOptions,
   networks: readonly MonitoredNetwork[],
 ): Receivers | undefined {
   if (wanted === undefined) return undefined;
   const receivers = createReceivers(
     {
-      clock,
-      log,
+      ...deps,
       needs: networks.map(({ component }) => component.name),
       targets: networks.map((network, index) => ({
         id: configured[index]?.name ?? "",

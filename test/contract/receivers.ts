@@ -1,6 +1,7 @@
 /** A daemon with one simulated network and receivers, and requests to them as senders make them. */
 import { request, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http";
 import { vi, expect } from "vitest";
+import { receiversMetrics } from "../../src/monitor/catalogue/receivers.ts";
 import { startReceiver, type Receiver } from "../support/otlp/receiver.ts";
 import { rest, startDaemon, temporaryFolder, type Daemon } from "./daemon.ts";
 import { startEstate, type Estate, type Section } from "./monitor-estate.ts";
@@ -31,6 +32,7 @@ export async function startReceiving(
       gateway: { listen: "127.0.0.1:0" },
       state: { directory: temporaryFolder() },
       services: { dedup: false, tokens: false },
+      tracing: { enabled: true, remote_parent: "trust" },
       otlp: { endpoint: exported.endpoint, metric_interval: "100ms" },
       vpn: {
         url: estate.tailscale.url,
@@ -101,6 +103,19 @@ export async function adds(
   await vi.waitFor(() => expect(receiving.sum(metric, attributes) - before).toBe(by), {
     timeout: 10_000,
     interval: 50,
+  });
+}
+
+/** Metrics of a group of the catalogue that were not exported; attributes that its rows lack. */
+export function unlike(receiving: Received, prefix: string): string[] {
+  const rows = receiversMetrics.filter(({ name }) => name.startsWith(prefix));
+  return rows.flatMap(({ name, attributes }) => {
+    const points = receiving.exported.points().filter(({ metric }) => metric === name);
+    const known = new Set<string>([...attributes, "vpn.network", "svc.provider"]);
+    const others = new Set(
+      points.flatMap((point) => Object.keys(point.attributes).filter((each) => !known.has(each))),
+    );
+    return points.length === 0 ? [name] : [...others].map((other) => `${name} ${other}`);
   });
 }
 

@@ -7,6 +7,7 @@ import {
   post,
   startReceiving,
   TOKEN,
+  unlike,
   type Received,
   type Reply,
   type Sent,
@@ -310,6 +311,32 @@ describe("the streaming receiver", () => {
     });
     expect(status.config).toMatchObject({ stream_token_set: true });
     expect(body).not.toContain(TOKEN);
+  });
+});
+
+describe("telemetry of the streaming receiver", () => {
+  it("has every metric of the catalogue, and no attribute that is not there", () => {
+    expect(unlike(receiving, "vpn.stream.")).toEqual([]);
+  });
+
+  it("has a span of each request, below the sender's, with what the body contained", async () => {
+    const traceId = "0af7651916cd43dd8448eb211c80319c";
+    const body = text(flow(), audit(), {});
+    const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-01` };
+    expect((await streamed({ body, headers })).status).toBe(200);
+    const span = () => receiving.exported.spans().find((each) => each.traceId === traceId);
+    await vi.waitFor(() => expect(span()).toBeDefined(), { timeout: 15_000 });
+    expect(span()).toMatchObject({
+      name: "stream.receive",
+      parentSpanId: "b7ad6b7169203331",
+      attributes: {
+        "http.response.status_code": 200,
+        "http.request.body.size": Buffer.byteLength(body),
+        "vpn.stream.flows": 1,
+        "vpn.stream.audits": 1,
+        "vpn.stream.skipped": 1,
+      },
+    });
   });
 });
 

@@ -1,7 +1,15 @@
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { removeTemporaryFolders, rest } from "./daemon.ts";
-import { adds, post, startReceiving, type Received, type Reply, type Sent } from "./receivers.ts";
+import {
+  adds,
+  post,
+  startReceiving,
+  unlike,
+  type Received,
+  type Reply,
+  type Sent,
+} from "./receivers.ts";
 
 afterAll(removeTemporaryFolders);
 
@@ -227,5 +235,7 @@ describe("the webhook receiver", () => {
     expect(json.components).toContainEqual({ name: "webhook", enabled: true, failed: false });
     expect(receiving.sum("svc.ingest.records", { source: "webhook" })).toBeGreaterThan(0);
     expect(receiving.sum("svc.ingest.size", { source: "webhook" })).toBeGreaterThan(0);
+    expect(unlike(receiving, "vpn.webhook.")).toEqual([]);
+    expect(receiving.exported.spans().map(({ name }) => name)).toContain("webhook.receive");
   });
 });

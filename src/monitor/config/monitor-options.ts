@@ -16,6 +16,7 @@ import {
 import { resourceAttributes } from "../../kernel/telemetry/config/resource-keys.ts";
 import {
   tracingEnabled,
+  tracingRemoteParent,
   tracingSampler,
   tracingSamplerArg,
 } from "../../kernel/telemetry/config/tracing-keys.ts";
@@ -130,6 +131,7 @@ function tracingOptions(config: Config): Pick<MonitorOptions, "tracing"> {
       capacity: batchSettings(config, "traces").capacity || QUEUE_CAPACITY,
       sampler: config.get(tracingSampler),
       ratio: config.get(tracingSamplerArg),
+      remoteParent: config.get(tracingRemoteParent),
     },
   };
 }

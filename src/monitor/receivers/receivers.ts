@@ -1,12 +1,15 @@
 /** The receivers that the configuration switches on. */
 import type { Clock } from "../../kernel/base/clock.ts";
+import type { Ids } from "../../kernel/base/ids.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import type { CertificateStatus } from "../../kernel/listen/tls/certificates.ts";
+import type { Tracing } from "../../kernel/telemetry/tracing/tracing.ts";
 import type { Component } from "../../kernel/supervisor/component.ts";
 import type { ReceiversOptions } from "./options.ts";
 import { createReceiverPort, type ReceiverPort } from "./receiver-port.ts";
 import { createStreamHandler } from "./stream/handler.ts";
 import type { ReceiverTarget } from "./target.ts";
+import { traced } from "./traced.ts";
 import { createWebhookHandler } from "./webhook/handler.ts";
 
 /** Bodies of streams are large: two at their limit are held at the same time. */
@@ -15,6 +18,9 @@ const STREAM_BODIES = 2;
 export interface ReceiversDeps {
   readonly clock: Clock;
   readonly log: Log;
+  readonly ids: Ids;
+  /** Spans of requests; undefined while tracing is off. */
+  readonly traces: Pick<Tracing, "begin"> | undefined;
   /** At least one. */
   readonly targets: readonly ReceiverTarget[];
   /** The networks' components. */
@@ -32,6 +38,7 @@ export function createReceivers(deps: ReceiversDeps, options: ReceiversOptions):
   const { stream, webhook } = options;
   if (stream !== undefined && deps.targets.length > 0) {
     const log = deps.log.child("stream");
+    const handler = createStreamHandler({ ...deps, log }, stream);
     ports.push(
       createReceiverPort(
         { clock: deps.clock, log },
@@ -42,7 +49,12 @@ export function createReceivers(deps: ReceiversDeps, options: ReceiversOptions):
           bodies: STREAM_BODIES,
           credential: stream.routes.every(({ token }) => token !== undefined),
           needs: deps.needs,
-          ...createStreamHandler({ ...deps, log }, stream),
+          ...handler,
+          handle: traced(
+            deps,
+            { name: "stream.receive", route: stream.routes[0]?.path ?? "" },
+            handler.handle,
+          ),
         },
         stream,
       ),
@@ -50,6 +62,7 @@ export function createReceivers(deps: ReceiversDeps, options: ReceiversOptions):
   }
   if (webhook !== undefined && deps.targets.length > 0) {
     const log = deps.log.child("webhook");
+    const handler = createWebhookHandler(deps, webhook);
     ports.push(
       createReceiverPort(
         { clock: deps.clock, log },
@@ -60,7 +73,8 @@ export function createReceivers(deps: ReceiversDeps, options: ReceiversOptions):
           bodies: webhook.maxConcurrentRequests,
           credential: webhook.routes.every(({ secret }) => secret !== undefined),
           needs: deps.needs,
-          ...createWebhookHandler(deps, webhook),
+          ...handler,
+          handle: traced(deps, { name: "webhook.receive", route: webhook.path }, handler.handle),
         },
         webhook,
       ),

@@ -14,7 +14,8 @@ const REAL_DAEMON = "shown with real daemons in test/contract/monitor-catalogue.
 /** Absent from expositions and OTLP requests alike. */
 export const ABSENT: Readonly<Record<string, readonly string[]>> = {
   "Node has no such figure": ["svc.runtime.memory.heap_objects", "svc.runtime.memory.stack_inuse", "svc.runtime.gc.next_target"],
-  "receivers do not run yet": startingWith("vpn.stream.", "vpn.webhook.", "svc.ingress_wal."),
+  "receivers are off; shown in test/contract/streaming and test/contract/webhook": startingWith("vpn.stream.", "vpn.webhook."),
+  "there is no ingress log yet": startingWith("svc.ingress_wal."),
   "names and places of addresses are not looked up yet": [...startingWith("vpn.geoip.", "vpn.rdns."), "vpn.devices.by_country"],
   "there is no local store of flows yet": ["vpn.network.store.dropped"],
   [`the document service is off, since jobs and stores take the machine's time; ${REAL_DAEMON}`]:

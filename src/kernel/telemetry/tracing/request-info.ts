@@ -4,6 +4,8 @@ export type RequestProtocol = "rest" | "connect" | "grpc" | "grpc-web";
 
 /** A request whose headers were read. */
 export interface BegunRequest {
+  /** Name of the span; by default method and route, or the rpc. */
+  readonly name?: string;
   readonly protocol: RequestProtocol;
   /**
    * The template of the route or the path of the rpc, never the request path: bounded in number.
@@ -21,4 +23,6 @@ export interface EndedRequest {
   readonly code: string;
   /** A server error, not a client error. */
   readonly failed: boolean;
+  /** Further attributes of the span, with names that the code fixes. */
+  readonly attributes?: Readonly<Record<string, string | number>>;
 }

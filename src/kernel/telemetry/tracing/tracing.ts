@@ -199,7 +199,8 @@ function startSpan(
       : ROOT_CONTEXT;
   const links = remote !== undefined && remoteParent === "link" ? [{ context: remote }] : [];
   const { protocol, method, route } = request;
-  const name = protocol === "rest" ? `${method} ${route}` : route.replace(/^\//, "");
+  const name =
+    request.name ?? (protocol === "rest" ? `${method} ${route}` : route.replace(/^\//, ""));
   return tracer.startSpan(
     name,
     { kind: SpanKind.SERVER, attributes: attributesOf(request), links },
@@ -221,7 +222,12 @@ function attributesOf({ protocol, method, route, requestId }: BegunRequest): Att
   };
 }
 
-function endSpan(span: Span, { protocol }: BegunRequest, { code, failed }: EndedRequest): void {
+function endSpan(
+  span: Span,
+  { protocol }: BegunRequest,
+  { code, failed, attributes }: EndedRequest,
+): void {
+  if (attributes !== undefined) span.setAttributes(attributes);
   const status = Number(code);
   if (protocol === "rest" && Number.isInteger(status))
     span.setAttribute("http.response.status_code", status);

@@ -9,7 +9,7 @@ import { createDeadline } from "../../../kernel/async/deadline.ts";
 import { isLoopback } from "../../../kernel/config/values/address.ts";
 import type { Classify } from "../../../kernel/listen/admission/shares.ts";
 import type { ServerRequest, ServerResponse } from "../../../kernel/listen/exchange.ts";
-import type { Admitted, Handler, Refuse } from "../../../kernel/listen/handler.ts";
+import type { Admitted, Refuse } from "../../../kernel/listen/handler.ts";
 import type { Secret } from "../../../kernel/base/secret.ts";
 import { receiveSecret } from "../../../kernel/threads/secrets.ts";
 import { createIngestObserver } from "../../ingest/observer.ts";
@@ -18,6 +18,7 @@ import type { Decompression, StreamOptions } from "../options.ts";
 import { readBody, type Compression } from "../read-body.ts";
 import { Refusal } from "../refusal.ts";
 import type { Ingest, ReceiverTarget } from "../target.ts";
+import type { SpanAttributes, TracedHandler } from "../traced.ts";
 import { refuseStream } from "./access.ts";
 import { createBatchReader, type Batch, type BatchReader } from "./batch.ts";
 import { PROCESSING_MS } from "./limits.ts";
@@ -44,7 +45,7 @@ interface Route {
 export interface StreamHandler {
   readonly classify: Classify;
   readonly refuse: Refuse;
-  readonly handle: Handler;
+  readonly handle: TracedHandler;
 }
 
 export function createStreamHandler(deps: StreamDeps, options: StreamOptions): StreamHandler {
@@ -79,7 +80,7 @@ export function createStreamHandler(deps: StreamDeps, options: StreamOptions): S
       streamMetrics(routeOf(request)?.target.ingest()?.scope).rejected(refused.reason);
       refuse(request, response, refused);
     },
-    async handle(request, response, admitted) {
+    async handle(request, response, admitted, span) {
       const route = routeOf(request);
       if (route === undefined)
         return refuse(request, response, new Refusal(404, undefined, "there is nothing here"));
@@ -97,7 +98,7 @@ export function createStreamHandler(deps: StreamDeps, options: StreamOptions): S
         if (refused !== undefined) throw refused;
         if (ingest === undefined)
           throw new Refusal(503, undefined, "the network is not open yet; try again in a second");
-        await receive({ ...deps, request, admitted, options, route, ingest, metrics });
+        await receive({ ...deps, request, admitted, options, route, ingest, metrics, span });
         succeed(request, response);
       } catch (thrown) {
         const refused = refusalOf(thrown);
@@ -119,6 +120,7 @@ interface Receiving extends Pick<StreamDeps, "clock" | "log"> {
   readonly route: Route;
   readonly ingest: Ingest;
   readonly metrics: StreamMetrics;
+  readonly span: SpanAttributes;
 }
 
 /** Resolves when every record has counted. */
@@ -139,6 +141,10 @@ async function receive(receiving: Receiving): Promise<void> {
   );
   await apply(batch, receiving, signal);
   metrics.accepted(batch);
+  receiving.span["vpn.stream.flows"] = batch.flows;
+  receiving.span["vpn.stream.audits"] = batch.audits;
+  receiving.span["vpn.stream.skipped"] = batch.skipped.unclassified + batch.skipped.unwrap_drop;
+  receiving.span["http.request.body.size"] = body.length;
   createIngestObserver(
     { scope: ingest.scope, clock },
     { enabled: route.target.selfObservability },

@@ -10,7 +10,7 @@ import { Turns } from "../../../kernel/async/turns.ts";
 import { isLoopback } from "../../../kernel/config/values/address.ts";
 import type { Classify } from "../../../kernel/listen/admission/shares.ts";
 import type { ServerRequest, ServerResponse } from "../../../kernel/listen/exchange.ts";
-import type { Admitted, Handler, Refuse } from "../../../kernel/listen/handler.ts";
+import type { Admitted, Refuse } from "../../../kernel/listen/handler.ts";
 import { joinedHeader } from "../../../kernel/listen/headers/header.ts";
 import { receiveSecret } from "../../../kernel/threads/secrets.ts";
 import { createInstantReader } from "../../ingest/instants.ts";
@@ -20,6 +20,7 @@ import type { WebhookOptions } from "../options.ts";
 import { readBody } from "../read-body.ts";
 import { Refusal } from "../refusal.ts";
 import type { Ingest, ReceiverTarget } from "../target.ts";
+import type { SpanAttributes, TracedHandler } from "../traced.ts";
 import { createDeliveries } from "./deliveries.ts";
 import { createEmitter, type Emitter } from "./emit.ts";
 import { readEvents, type WebhookEvent } from "./event.ts";
@@ -49,7 +50,7 @@ interface Route {
 interface WebhookHandler {
   readonly classify: Classify;
   readonly refuse: Refuse;
-  readonly handle: Handler;
+  readonly handle: TracedHandler;
 }
 
 export function createWebhookHandler(deps: WebhookDeps, options: WebhookOptions): WebhookHandler {
@@ -63,7 +64,8 @@ export function createWebhookHandler(deps: WebhookDeps, options: WebhookOptions)
       receiver.metrics().rejected("overloaded");
       refuse(request, response, new Refusal(503, "overloaded", "busy"));
     },
-    handle: (request, response, admitted) => receiver.handle(request, response, admitted),
+    handle: (request, response, admitted, span) =>
+      receiver.handle(request, response, admitted, span),
   };
 }
 
@@ -105,6 +107,7 @@ class WebhookReceiver {
     request: ServerRequest,
     response: ServerResponse,
     admitted: Admitted,
+    span: SpanAttributes,
   ): Promise<void> {
     if (request.url?.replace(/\?.*$/s, "") !== this.#options.path)
       return refuse(request, response, new Refusal(404, undefined, "unknown path"));
@@ -123,6 +126,8 @@ class WebhookReceiver {
         }
       });
       await this.#apply(delivery, metrics);
+      span["vpn.webhook.events"] = delivery.events.length;
+      span["http.request.body.size"] = body.length;
       delivery.emitter.observer.received("webhook", body.length);
       send(request, response, {
         status: 200,
