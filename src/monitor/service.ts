@@ -108,8 +108,8 @@ export async function createMonitorWith(
   const status = (): MonitorStatus => ({
     networks: networks.flatMap((network) => network.status() ?? []),
     checkpoints: checkpoints.status(),
-    events: events?.status(),
     certificates: receivers?.certificates() ?? [],
+    events: events?.status(),
   });
   const publisher = createStatusPublisher(
     { clock, log: log.child("status"), monitor: status, ownSeries: () => [scope.cardinality()] },

@@ -46,11 +46,11 @@ export interface NetworkStatus {
 export interface MonitorStatus {
   readonly networks: readonly NetworkStatus[];
   readonly checkpoints: CheckpointStoreStatus;
-  /** Undefined while events are not stored. */
-  readonly events: EventStoreStatus | undefined;
   /** Of receivers with TLS. */
   readonly certificates: readonly {
     readonly name: string;
     readonly certificate: CertificateStatus;
   }[];
+  /** Undefined while events are not stored. */
+  readonly events: EventStoreStatus | undefined;
 }
