@@ -41,6 +41,7 @@ const ISLANDS = [
   "suggestions",
   "costs",
   "events",
+  "devices",
   "plain",
 ] as const;
 

@@ -23,9 +23,9 @@ const DOCUMENTS = [
   "/api/events.json",
 ];
 /** What the landing switch takes away beside `/`. */
-const LANDING = [...DOCUMENTS, "/api/support-bundle.zip", "/events"];
+const LANDING = [...DOCUMENTS, "/api/support-bundle.zip", "/events", "/devices", "/devices/web-1"];
 const ADMIN = [...LANDING, "/"];
-const PAGES = ["/", "/events"];
+const PAGES = ["/", "/events", "/devices", "/devices/web-1"];
 const PROBES = ["/healthz", "/readyz"];
 const STATUS_RPC = "/steward.monitor.v1.StatusService/GetStatus";
 const connect = { "content-type": "application/json", "connect-protocol-version": "1" };

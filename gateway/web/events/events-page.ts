@@ -174,6 +174,6 @@ function nothing(list: EventList, state: PageState): View {
       html`<span>None of the ${formatCount(list.retained)} stored events matches. <a data-stay href=${clearLink(state)}>Show all</a></span>`,
     );
   return empty(
-    html`<span>No event was recorded since the start. Configuration changes come here once a network's audit log is collected (<code>collectors.auditlogs</code>); a restart forgets them.</span>`,
+    html`<span>No event was recorded since the start. Configuration changes come here once a network's audit log is collected (<code>collectors.auditlogs</code>), and webhook events once <code>webhook.enabled</code> is set; a restart forgets them.</span>`,
   );
 }

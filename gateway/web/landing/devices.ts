@@ -1,8 +1,8 @@
-/** The device table: connection, expiry, version and routes. */
+/** The device table, and one device: connection, expiry, version and routes. */
 import { formatAge, formatMoment } from "../format.ts";
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
-import { listView } from "../pieces/key-values.ts";
+import { listView, type KeyValue } from "../pieces/key-values.ts";
 import { stateText, type State } from "../pieces/state.ts";
 import { table } from "../pieces/table.ts";
 import { moment } from "../pieces/time.ts";
@@ -76,6 +76,23 @@ export function deviceTable(rows: readonly Device[], state: PageState): View {
   );
 }
 
+/** Everything known of one device. */
+export function deviceFacts(device: Device, state: PageState): readonly KeyValue[] {
+  const { hostname, os, os_version, user, tags, addrs, external } = device;
+  return [
+    ["State", onlineCell(device, state)],
+    ["Key expires", keyCell(device, state)],
+    ["Version", versionCell(device)],
+    ["Routes", routesCell(device)],
+    ["Tags", listView(tags)],
+    user === "" ? undefined : ["User", user],
+    ["Host name", hostname],
+    ["System", `${os} ${os_version}`],
+    ["Addresses", listView(addrs)],
+    external ? ["Shared", "from another network"] : undefined,
+  ];
+}
+
 function nameCell({ name, hostname, external, tags }: Device): View {
   const [first = name] = name.split(".");
   const details = [
@@ -83,7 +100,7 @@ function nameCell({ name, hostname, external, tags }: Device): View {
     ...(hostname === first || hostname === name ? [] : [hostname]),
     ...(external ? ["shared from another network"] : []),
   ];
-  return html`<span><strong>${first}</strong>${details.length === 0 ? undefined : html`<small>${details.join(", ")}</small>`}${tags === undefined ? undefined : html`<small>${listView(tags)}</small>`}</span>`;
+  return html`<span><a class="row-link" href=${`/devices/${encodeURIComponent(name)}`}><strong>${first}</strong></a>${details.length === 0 ? undefined : html`<small>${details.join(", ")}</small>`}${tags === undefined ? undefined : html`<small>${listView(tags)}</small>`}</span>`;
 }
 
 function onlineText(online: boolean): string {

@@ -20,6 +20,7 @@ import { adminSurface, countAdminRefusals } from "./admin.ts";
 import type { DaemonConfiguration } from "../configuration.ts";
 import type { HostedDedup } from "../services/dedup.ts";
 import type { ProcessHealth } from "../health.ts";
+import { devicesPageRoutes } from "../pages/devices-page.ts";
 import { eventsPageRoute } from "../pages/events-page.ts";
 import { indexRoute } from "../pages/index-page.ts";
 import { landingPage } from "../pages/landing-page.ts";
@@ -113,7 +114,13 @@ function plainRoutes(
   const facts = { demo: demo.demo, version: stewardVersion() };
   const { surface, landing } = adminSurface(config);
   const isAdmin = landing && (listener === "admin" || surface === "all");
-  const hasEvents = isAdmin && monitor !== undefined && config.get(events.enabled);
+  const watched = isAdmin ? monitor : undefined;
+  const hasEvents = watched !== undefined && config.get(events.enabled);
+  const links = adminLinks(listener, {
+    documents: documents !== undefined,
+    ai: config.get(aiEnabled),
+    events: hasEvents,
+  });
   return [
     ...(vault?.plain ?? []),
     ...profiling.routes,
@@ -124,23 +131,25 @@ function plainRoutes(
       ? []
       : [supportBundleRoute({ monitor, pool, clock, version: stewardVersion() })]),
     ...(listener === "gateway" && documents !== undefined
-      ? reviewRoutes(dedup, { ...facts, clock, ai: config.get(aiEnabled), events: hasEvents })
+      ? reviewRoutes(dedup, {
+          ...facts,
+          clock,
+          ai: config.get(aiEnabled),
+          devices: watched !== undefined,
+          events: hasEvents,
+        })
       : []),
-    ...(hasEvents
-      ? [
+    ...(watched === undefined
+      ? []
+      : devicesPageRoutes({ monitor: watched, clock }, { ...facts, links })),
+    ...(watched === undefined || !hasEvents
+      ? []
+      : [
           eventsPageRoute(
-            { monitor, clock },
-            {
-              ...facts,
-              refreshMs: config.get(adminRefreshInterval),
-              links: eventsLinks(listener, {
-                documents: documents !== undefined,
-                ai: config.get(aiEnabled),
-              }),
-            },
+            { monitor: watched, clock },
+            { ...facts, refreshMs: config.get(adminRefreshInterval), links },
           ),
-        ]
-      : []),
+        ]),
     ...(listener === "gateway" && surface === "gateway"
       ? [
           indexRoute({
@@ -167,14 +176,19 @@ function plainRoutes(
   ];
 }
 
-/** The other pages of the listener, for the page of events. */
-function eventsLinks(
+/** The pages of a listener that has the monitor's. */
+function adminLinks(
   listener: "gateway" | "admin",
-  { documents, ai }: { readonly documents: boolean; readonly ai: boolean },
+  {
+    documents,
+    ai,
+    events: hasEvents,
+  }: { readonly documents: boolean; readonly ai: boolean; readonly events: boolean },
 ): readonly { readonly href: string; readonly label: string }[] {
   return [
     { href: "/", label: "Status" },
-    { href: "/events", label: "Events" },
+    { href: "/devices", label: "Devices" },
+    ...(hasEvents ? [{ href: "/events", label: "Events" }] : []),
     ...(listener === "gateway" && documents
       ? [
           { href: "/duplicates", label: "Duplicates" },

@@ -85,7 +85,8 @@ export function landingPage(
   );
 }
 
-async function statusOf(
+/** The status as pages read it. Rejects while the monitor is not running. */
+export async function statusOf(
   { component }: NonNullable<LandingPageSources["monitor"]>,
   signal: AbortSignal,
 ): Promise<StatusJson> {

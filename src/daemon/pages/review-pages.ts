@@ -34,7 +34,8 @@ export interface ReviewPagesOptions {
   readonly clock: Clock;
   /** Whether a language model makes suggestions. */
   readonly ai: boolean;
-  /** Whether this listener has the page of events. */
+  /** Whether this listener has the pages of devices and of events. */
+  readonly devices: boolean;
   readonly events: boolean;
 }
 
@@ -103,7 +104,7 @@ const PAGES: readonly Page[] = [
 /** `dedup` is undefined while the service refuses requests: the pages then say so. */
 export function reviewRoutes(
   dedup: Pick<Dedup, "service"> | undefined,
-  { demo, version, clock, ai, events }: ReviewPagesOptions,
+  { demo, version, clock, ai, devices, events }: ReviewPagesOptions,
 ): readonly PlainRoute[] {
   return PAGES.map(({ template, title, module, render, needsAi = false }) => ({
     verb: "GET",
@@ -121,7 +122,13 @@ export function reviewRoutes(
           : isOff
             ? suggestionsOff()
             : await render(apisOf(dedup.service.rpc, call), request, state);
-      const page = { title, demo, version, nav: navigation(template, { ai, events }), body };
+      const page = {
+        title,
+        demo,
+        version,
+        nav: navigation(template, { ai, devices, events }),
+        body,
+      };
       return await pageAnswer(
         { ...page, module: dedup === undefined || isOff ? "plain.js" : module },
         pageAssets(),
@@ -135,9 +142,13 @@ function apisOf(rpc: readonly BoundService[], call: Call): Apis {
   return { review: createReviewApi(rpc, call), suggestions: createSuggestionsApi(rpc, call) };
 }
 
-function navigation(template: string, { ai, events }: Pick<ReviewPagesOptions, "ai" | "events">) {
+function navigation(
+  template: string,
+  { ai, devices, events }: Pick<ReviewPagesOptions, "ai" | "devices" | "events">,
+) {
   return [
     { href: "/", label: "Status" },
+    ...(devices ? [{ href: "/devices", label: "Devices" }] : []),
     ...(events ? [{ href: "/events", label: "Events" }] : []),
     { href: "/duplicates", label: "Duplicates", here: template.startsWith("/duplicates") },
     { href: "/documents", label: "Documents", here: template.startsWith("/documents") },

@@ -11,7 +11,14 @@ const request = {
   query: new URLSearchParams(),
   headers: {},
 } as PlainRequest;
-const options = { demo: false, version: "1", clock: systemClock, ai: true, events: false };
+const options = {
+  demo: false,
+  version: "1",
+  clock: systemClock,
+  ai: true,
+  devices: false,
+  events: false,
+};
 
 describe("the pages of the document service", () => {
   it("need the operator's token, as the API that they read", () => {

@@ -1,0 +1,76 @@
+/** The pages `/devices`, who is online and what expires, and `/devices/{id}`, one device. */
+import type { Device, StatusJson } from "../../../src/gen/status-json.ts";
+import { formatCount } from "../format.ts";
+import { html, type View } from "../html.ts";
+import { deviceFacts, deviceTable } from "../landing/devices.ts";
+import { networkSelector, scopeOf } from "../landing/scope.ts";
+import type { PageState } from "../page-state.ts";
+import { figures } from "../pieces/card.ts";
+import { keyValues } from "../pieces/key-values.ts";
+import { banner, problemBanner } from "../review/words.ts";
+
+export interface DevicesFacts {
+  /** Undefined when it could not be read. */
+  readonly status: StatusJson | undefined;
+  /** Why not. */
+  readonly problem?: string | undefined;
+  /** The status may be outdated. */
+  readonly stale?: boolean;
+}
+
+/** A key that expires within this time needs somebody. */
+const KEY_SOON_MS = 14 * 86_400_000;
+
+/** The list; with a name, the device of that name. */
+export function devicesPage(
+  { status, problem = "", stale }: DevicesFacts,
+  name: string | undefined,
+  state: PageState,
+): View {
+  const body =
+    status === undefined
+      ? problemBanner("The devices", problem)
+      : name === undefined
+        ? list(status, state)
+        : one(status, name, state);
+  return html`<div class=${stale === true ? "stack was" : "stack"}>${body}</div>`;
+}
+
+function list(status: StatusJson, state: PageState): View {
+  const scope = scopeOf(status, state);
+  const { devices } = scope;
+  const count = (of: (device: Device) => boolean): string => formatCount(devices.filter(of).length);
+  return html`<div class="stack">
+    <h2>Devices</h2>
+    <section class="card" aria-label="All devices">${figures([
+      { label: "Devices", value: formatCount(devices.length) },
+      { label: "Online", value: count(({ online }) => online) },
+      { label: "Offline", value: count(({ online }) => !online) },
+      { label: "Keys that end within 14 days", value: count((device) => endsSoon(device, state)) },
+      { label: "Updates available", value: count((device) => device.update_available === true) },
+    ])}</section>
+    ${networkSelector(status, scope, state)}
+    ${deviceTable(devices, state)}
+  </div>`;
+}
+
+function endsSoon({ key_expires_at, key_expiry_disabled }: Device, { nowMs }: PageState): boolean {
+  const at = Date.parse(key_expires_at ?? "");
+  return key_expiry_disabled !== true && at - nowMs < KEY_SOON_MS;
+}
+
+function one(status: StatusJson, name: string, state: PageState): View {
+  const device = status.devices.find((each) => each.name === name);
+  return html`<div class="stack">
+    <a class="back-always" href="/devices">← All devices</a>
+    <h2>${name}</h2>
+    ${
+      device === undefined
+        ? banner(
+            "notice",
+            html`<span><strong>This device is not known.</strong> It left its network, or the link is wrong.</span>`,
+          )
+        : html`<div class="stack">${keyValues(deviceFacts(device, state))}${status.event_store.enabled ? html`<p><a href=${`/events?target=${encodeURIComponent(name)}`}>Changes of this device</a></p>` : undefined}</div>`
+    }
+  </div>`;
+}

@@ -1,0 +1,30 @@
+/** The pages at `/devices` and `/devices/{id}`, over the monitor's own status. */
+import { pageAssets } from "../../../gateway/web/assets.ts";
+import { devicesRoutes, type DevicesRouteOptions } from "../../../gateway/web/devices/route.ts";
+import type { Clock } from "../../kernel/base/clock.ts";
+import { ownMessage } from "../../kernel/base/errors.ts";
+import type { PlainRoute } from "../../kernel/service.ts";
+import type { ThreadHost } from "../../kernel/threads/hosted-service.ts";
+import { statusOf } from "./landing-page.ts";
+
+interface DevicesPageSources {
+  readonly monitor: { readonly component: Pick<ThreadHost, "call"> };
+  readonly clock: Clock;
+}
+
+export function devicesPageRoutes(
+  { monitor, clock }: DevicesPageSources,
+  options: DevicesRouteOptions,
+): readonly PlainRoute[] {
+  return devicesRoutes(
+    {
+      clock,
+      assets: pageAssets(),
+      status: (signal) =>
+        statusOf(monitor, signal).catch((thrown: unknown) => {
+          throw new Error(ownMessage(thrown), { cause: thrown });
+        }),
+    },
+    options,
+  );
+}
