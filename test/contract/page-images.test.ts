@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { startPaperless } from "../../src/demo/paperless/paperless.ts";
+import type { startPaperless } from "../../src/demo/paperless/paperless.ts";
 import { drawThumbnail } from "../../src/demo/paperless/thumbnail.ts";
 import { prose } from "../dedup/groups/bench.ts";
 import { chromiumPath, openPage, ready, useChromium } from "../gateway/web/browser/chromium.ts";
@@ -60,7 +60,7 @@ describe.skipIf(chromiumPath === undefined)(
       const [left, right] = await page
         .locator("img[data-page]")
         .evaluateAll((images) => images.map((image) => image.getAttribute("alt")));
-      expect([left, right].toSorted()).toEqual([
+      expect([left, right].toSorted((a, b) => (a ?? "").localeCompare(b ?? ""))).toEqual([
         "First page of Copy; opens the file",
         "First page of Original; opens the file",
       ]);
