@@ -1,7 +1,9 @@
-/** Pictures of pages on `/duplicates` and `/documents/{id}`, from a simulated Paperless-ngx. */
+/** Pictures of pages on the pages of a review, from a simulated Paperless-ngx. */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { startPaperless } from "../../src/demo/paperless/paperless.ts";
+import type { startPaperless } from "../../src/demo/paperless/paperless.ts";
 import { drawThumbnail } from "../../src/demo/paperless/thumbnail.ts";
 import { prose } from "../dedup/groups/bench.ts";
 import { chromiumPath, openPage, ready, useChromium } from "../gateway/web/browser/chromium.ts";
@@ -10,7 +12,14 @@ import { configOf, startArchive } from "./paperless-estate.ts";
 
 useChromium();
 
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const SOON = { timeout: 20_000 };
+const SIZES = [
+  { width: 390, height: 844 },
+  { width: 1280, height: 900 },
+];
+const VIOLATIONS =
+  "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)} ${nodes[0].failureSummary}`))";
 type Sim = Awaited<ReturnType<typeof startPaperless>>;
 
 /** Two copies and another document in a Paperless-ngx, synced and analysed. */
@@ -51,7 +60,7 @@ describe.skipIf(chromiumPath === undefined)(
       const [left, right] = await page
         .locator("img[data-page]")
         .evaluateAll((images) => images.map((image) => image.getAttribute("alt")));
-      expect([left, right].toSorted()).toEqual([
+      expect([left, right].toSorted((a, b) => (a ?? "").localeCompare(b ?? ""))).toEqual([
         "First page of Copy; opens the file",
         "First page of Original; opens the file",
       ]);
@@ -81,6 +90,59 @@ describe.skipIf(chromiumPath === undefined)(
       await expect.poll(() => widths(page), SOON).toEqual([124]);
       expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
       expect(complaints).toEqual([]);
+    });
+
+    it("are in the plan and in the list, break no rule of axe and never scroll sideways, there or missing", async () => {
+      const { sim, daemon, group } = await started();
+      await rest(daemon, "POST", "/api/v1/delete-plan/accept", { groupIds: [group] });
+      for (const missing of [false, true]) {
+        if (missing) sim.faults.next("thumb", { kind: "status", status: 404 }, Infinity);
+        for (const viewport of SIZES)
+          for (const [path, count] of [
+            ["/duplicates/plan", 2],
+            ["/documents", 3],
+            [`/duplicates?show=all&group=${group}`, 2],
+          ] as const) {
+            const { page } = await openPage({ viewport });
+            await page.goto(`${daemon.url}${path}`);
+            await ready(page);
+            const width = missing ? 0 : 124;
+            await page
+              .locator("img[data-page]")
+              .last()
+              .scrollIntoViewIfNeeded({ timeout: 2_000 })
+              .catch(() => undefined);
+            await expect.poll(() => widths(page), SOON).toEqual(Array(count).fill(width));
+            await expect
+              .poll(() => page.locator(".no-image:visible").count(), SOON)
+              .toBe(missing ? count : 0);
+            const [height] = path.includes("group=") ? [176] : [58];
+            expect((await page.locator(".page-frame").first().boundingBox())?.height).toBe(height);
+            expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(
+              true,
+            );
+            await page.evaluate(axe);
+            expect([path, await page.evaluate(VIOLATIONS)]).toEqual([path, []]);
+          }
+      }
+    });
+
+    it("that are missing before a page has started leave its scripts on", async () => {
+      const { sim, daemon } = await started();
+      sim.faults.next("thumb", { kind: "status", status: 404 }, Infinity);
+      const [document] = (await rest(daemon, "GET", "/api/v1/documents")).json.data;
+      const { page } = await openPage();
+      await page.goto(`${daemon.url}/documents/${document.id}`);
+      await page.getByText("The archive gives no picture of it.").waitFor();
+      expect(await page.locator("html.js").count()).toBe(1);
+    });
+
+    it("leave the link to the file without scripts, and nothing broken", async () => {
+      const { daemon, group } = await started();
+      const { page } = await openPage({ javaScriptEnabled: false });
+      await page.goto(`${daemon.url}/duplicates?group=${group}`);
+      expect(await page.locator("a.page-frame:visible").count()).toBe(2);
+      expect(await page.locator("main img:visible").count()).toBe(0);
     });
 
     it("of the simulated archive are what a browser can show", async () => {

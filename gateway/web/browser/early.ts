@@ -15,7 +15,9 @@
   // An island that cannot start leaves the page as the server wrote it: complete, for reading.
   addEventListener(
     "error",
-    () => {
+    ({ target }) => {
+      // A missing picture stops no island.
+      if (target instanceof HTMLImageElement) return;
       if (!root.classList.contains("ready")) root.classList.remove("js");
     },
     true,

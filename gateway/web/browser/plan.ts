@@ -4,6 +4,7 @@ import { planPage } from "../review/plan.ts";
 import { watchAddress } from "./address.ts";
 import { startDialogs } from "./dialogs.ts";
 import { createLoadedPage } from "./loaded-page.ts";
+import { watchPageImages } from "./page-images.ts";
 import { reviewClient } from "./review-client.ts";
 import { startTheme } from "./theme.ts";
 import { toast } from "./toasts.ts";
@@ -51,6 +52,7 @@ document.addEventListener("click", ({ target }) => {
   if (act === "reload") void page.load();
 });
 startTheme();
+watchPageImages();
 startDialogs({ "empty-plan": () => void change(emptyPlan) });
 watchAddress(() => void page.load());
 void page.load();

@@ -4,7 +4,7 @@ import { formatCount, formatPercent, formatSome } from "../format.ts";
 import { html, type View } from "../html.ts";
 import { linkWith, type PageState } from "../page-state.ts";
 import { keyValues, listView } from "../pieces/key-values.ts";
-import { pageImage } from "../pieces/page-image.ts";
+import { listedImage, pageImage } from "../pieces/page-image.ts";
 import { empty, part } from "../pieces/section.ts";
 import { stateText } from "../pieces/state.ts";
 import { moment } from "../pieces/time.ts";
@@ -61,7 +61,7 @@ function nothing(search: string, waiting: boolean, total: number, state: PageSta
 function documentRow(row: DocumentSummary): View {
   const { id, correspondent, documentType, createdDate, truncated, processingStatus } = row;
   return html`<tr key=${id}>
-    <td data-label="Document"><a class="row-link" href=${`/documents/${encodeURIComponent(id)}`}>${titleOf(row)}</a>${correspondent === null ? undefined : html`<small>${correspondent}</small>`}${truncated ? html`<small>${stateText("notice", "text cut at the size limit")}</small>` : undefined}</td>
+    <td data-label="Document">${listedImage(row)}<a class="row-link" href=${`/documents/${encodeURIComponent(id)}`}>${titleOf(row)}</a>${correspondent === null ? undefined : html`<small>${correspondent}</small>`}${truncated ? html`<small>${stateText("notice", "text cut at the size limit")}</small>` : undefined}</td>
     <td data-label="Archive">${whereIs(row)}</td>
     <td data-label="Type">${documentType ?? "–"}</td>
     <td data-label="Date">${createdDate === null ? "–" : createdDate.slice(0, 10)}</td>
@@ -93,7 +93,7 @@ function documentView(document: Document, state: PageState): View {
   return html`<article class="stack">
     <h2>${titleOf(document)}</h2>
     ${truncated ? banner("notice", html`<span><strong>The text is cut.</strong> The document is larger than the size limit: only its beginning is kept and compared, and it is never put into a delete plan.</span>`) : undefined}
-    ${pageImage(document, titleOf(document))}
+    ${pageImage(document, titleOf(document), "large")}
     ${keyValues([
       ["Archive", whereIs(document)],
       document.correspondent === null ? undefined : ["Correspondent", document.correspondent],

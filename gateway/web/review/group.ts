@@ -133,7 +133,7 @@ function comparison({ group, other, texts }: OpenGroup): Child {
   );
   const side = (member: GroupMember, word: string): View =>
     html`<span><strong>${titleOf(member)}</strong><small>${word}</small></span>`;
-  const pictures = [primary, beside].map((member) => pageImage(member, titleOf(member)));
+  const pictures = [primary, beside].map((member) => pageImage(member, titleOf(member), "large"));
   return html`<div class="part"><h4>Difference</h4>
     ${pictures.every((picture) => picture === undefined) ? undefined : html`<div class="sides pictures"><div>${pictures[0]}</div><div>${pictures[1]}</div></div>`}
     ${

@@ -8,6 +8,7 @@ import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
 import { figures } from "../pieces/card.ts";
 import { dialog } from "../pieces/dialog.ts";
+import { pageImage } from "../pieces/page-image.ts";
 import { empty } from "../pieces/section.ts";
 import { stateText } from "../pieces/state.ts";
 import { moment } from "../pieces/time.ts";
@@ -56,7 +57,7 @@ function groupView(group: PlannedGroup, state: PageState): View {
   const { groupId, primary, documents, documentCount, acceptedAt, confidenceScore } = group;
   const title = primary === null ? "the document is gone" : titleOf(primary);
   return html`<section class="card planned" key=${groupId} aria-label=${title}>
-    <header><h3>${primary === null ? title : html`<a href=${`/documents/${encodeURIComponent(primary.documentId)}`}>${title}</a>`}</h3>${stateText("good", "stays")}</header>
+    <header>${primary === null ? undefined : pageImage(primary, titleOf(primary), "small")}<h3>${primary === null ? title : html`<a href=${`/documents/${encodeURIComponent(primary.documentId)}`}>${title}</a>`}</h3>${stateText("good", "stays")}</header>
     <p class="note">${primary === null ? undefined : html`<span>${whereIs(primary)}. </span>`}Confidence ${formatPercent(confidenceScore)}, accepted ${moment(acceptedAt ?? undefined, state)}.</p>
     <ul class="planned-documents">${documents.map((each) => documentRow(each, groupId))}</ul>
     ${documentCount > documents.length ? html`<p class="note">and ${formatSome(documentCount - documents.length, "document")} more; the download has all.</p>` : undefined}
@@ -71,7 +72,7 @@ function documentRow(planned: PlannedDocument, groupId: string): View {
     keptBy === null || keptBy === groupId
       ? "with the one that stays"
       : html`<span>with the one that stays of <a href=${groupHref(keptBy)}>another accepted group</a></span>`;
-  return html`<li>${deleted ? stateText("bad", "would be deleted") : stateText("notice", "left out")}<span><a href=${`/documents/${encodeURIComponent(document.documentId)}`}>${titleOf(document)}</a><small>${whereIs(document)}${confidenceScore === null ? undefined : html`<span>, ${formatPercent(confidenceScore)} ${kept}</span>`}${reason === null ? undefined : html`<span>: it ${reason}</span>`}</small></span></li>`;
+  return html`<li>${deleted ? stateText("bad", "would be deleted") : stateText("notice", "left out")}${pageImage(document, titleOf(document), "small")}<span><a href=${`/documents/${encodeURIComponent(document.documentId)}`}>${titleOf(document)}</a><small>${whereIs(document)}${confidenceScore === null ? undefined : html`<span>, ${formatPercent(confidenceScore)} ${kept}</span>`}${reason === null ? undefined : html`<span>: it ${reason}</span>`}</small></span></li>`;
 }
 
 function groupHref(id: string): string {
