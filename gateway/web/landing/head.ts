@@ -135,12 +135,10 @@ function networkCard(facts: LandingFacts, state: PageState): View {
           body: html`<p class="note">${problem}</p>`,
         });
   const { collectors, device_cache: cache } = status;
-  const links = status.flow_store.enabled ? [{ href: "/flows", label: "Flows" }] : [];
   return card({
     title: "Network",
     href: "#inventory",
     state: shownState(facts, collecting(status, facts)),
-    links,
     body: [
       figures([
         { label: "Devices", value: deviceCount(cache) },

@@ -72,7 +72,6 @@ async function answer(
       version,
       nav: [
         { href: "/", label: "Status", here: true },
-        ...(status.status?.flow_store.enabled === true ? [{ href: "/flows", label: "Flows" }] : []),
         ...(api && summary.archive !== undefined
           ? [
               { href: "/duplicates", label: "Duplicates" },

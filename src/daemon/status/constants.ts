@@ -55,7 +55,6 @@ export function processConstants(facts: ConstantFacts): ProcessConstants {
     telemetry: telemetryOf(config),
     config: configSummary(config),
     receivers: { streamingEnabled: config.get(streaming.enabled) },
-    flowStore: { retention: NONE, backend: {} },
     geoip: {},
     reverseDns: { ttl: NONE, negativeTtl: NONE },
   });

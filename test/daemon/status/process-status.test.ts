@@ -164,7 +164,6 @@ describe("what never changes", () => {
     for (const part of [
       status.receivers,
       status.eventStore,
-      status.flowStore?.backend,
       status.geoip,
       status.reverseDns,
       status.config,

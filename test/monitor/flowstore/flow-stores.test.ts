@@ -1,0 +1,59 @@
+import { expect, it } from "vitest";
+import { createFlowStores } from "../../../src/monitor/flowstore/flow-stores.ts";
+import { selectRecent } from "../../../src/monitor/flowstore/recent-query.ts";
+import type { NetworkOptions } from "../../../src/monitor/options.ts";
+import { networkOptions } from "../collectors/harness.ts";
+import { flowLogOptions } from "../flows/fixtures.ts";
+import { NOW_MS, sampleFlow, storeOptions } from "./sample-flow.ts";
+
+const clock = { now: () => NOW_MS };
+const network = (name: string, logs = true): NetworkOptions => ({
+  ...networkOptions(logs ? { collectors: { flowlogs: flowLogOptions } } : {}),
+  name,
+});
+const noFilter = {
+  device: "",
+  addr: "",
+  service: "",
+  identity: "",
+  type: "",
+  verdict: "",
+  path: "",
+};
+const query = { filter: noFilter, startMs: 0, endMs: NOW_MS, limit: 3, before: undefined };
+
+it("networks with flow logs have stores, in the order of the configuration", () => {
+  const stores = createFlowStores(clock, {
+    flows: storeOptions,
+    networks: [network("b"), network("none", false), network("a")],
+  });
+  expect(stores?.all.map((store) => store.network)).toEqual(["b", "a"]);
+  expect([stores?.of("none"), stores?.of("a")?.network]).toEqual([undefined, "a"]);
+  expect(createFlowStores(clock, { flows: undefined, networks: [network("a")] })).toBeUndefined();
+  expect(
+    createFlowStores(clock, { flows: storeOptions, networks: [network("a", false)] }),
+  ).toBeUndefined();
+});
+
+it("pages go on over all networks by time and arrival, also when late flows arrive between them", () => {
+  const stores = createFlowStores(clock, {
+    flows: storeOptions,
+    networks: [network("a"), network("b")],
+  });
+  const [a, b] = stores?.all ?? [];
+  for (let at = 0; at < 4; at += 1) {
+    a?.record(sampleFlow({ timeMs: NOW_MS - at * 1_000, srcNode: `a${at}` }));
+    b?.record(sampleFlow({ timeMs: NOW_MS - at * 1_000, srcNode: `b${at}` }));
+  }
+  const all = stores?.all ?? [];
+  const first = selectRecent(all, query);
+  a?.record(sampleFlow({ timeMs: NOW_MS - 2_500, srcNode: "late" }));
+  const second = selectRecent(all, { ...query, before: first.next });
+  const third = selectRecent(all, { ...query, before: second.next });
+  expect([first, second, third].map(({ rows }) => rows.map(({ srcNode }) => srcNode))).toEqual([
+    ["b0", "a0", "b1"],
+    ["a1", "b2", "a2"],
+    ["late", "b3", "a3"],
+  ]);
+  expect([first.matched, third.matched, third.next, third.retained]).toEqual([8, 9, undefined, 9]);
+});
