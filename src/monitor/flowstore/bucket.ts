@@ -27,6 +27,7 @@ export const flowTables = Object.keys(tableLimits) as readonly FlowTable[];
 
 /** Tags of one end that are counted; further ones are not. */
 const MAX_TAGS = 32;
+const noTags: readonly string[] = [];
 
 export interface Bucket {
   readonly totals: Sum;
@@ -51,25 +52,35 @@ export function tablesWith(limitOf: (table: FlowTable) => number): FlowTables {
 
 /** False when a part of it went to `__other__`. */
 export function addToBucket(bucket: Bucket, flow: FlowObservation): boolean {
-  const counts: Counts = { ...countersOf(flow), flows: 1 };
-  const { tables } = bucket;
-  bucket.totals.add(counts);
-  const fits = [
-    addNodes(tables, flow, counts),
-    addLabels(tables, flow, counts),
-    addMatrices(tables, flow, counts),
-    addPath(tables, flow, counts),
-  ].every(Boolean);
+  const { tables, totals } = bucket;
+  const counts = new Sum();
+  counts.addConnection(flow);
+  totals.add(counts);
+  const sourceTags = tagsOf(flow.srcTags);
+  const destinationTags = tagsOf(flow.dstTags);
+  let fits = addNodes(tables, flow, counts);
+  fits = addLabels(tables, flow, counts) && fits;
+  fits = addBoth(tables.users, flow.srcUser, flow.dstUser, counts) && fits;
+  fits = addBoth(tables.oses, flow.srcOs, flow.dstOs, counts) && fits;
+  for (const tag of sourceTags) fits = tables.tags.add([tag], "first", counts) && fits;
+  for (const tag of destinationTags)
+    if (!sourceTags.includes(tag)) fits = tables.tags.add([tag], "first", counts) && fits;
+  for (const source of sourceTags)
+    for (const destination of destinationTags)
+      fits = tables.tagMatrix.add([source, destination], "first", counts) && fits;
+  if (flow.srcUser !== "" && flow.dstUser !== "")
+    fits = tables.userMatrix.add([flow.srcUser, flow.dstUser], "first", counts) && fits;
+  if (flow.srcOs !== "" && flow.dstOs !== "")
+    fits = tables.osMatrix.add([flow.srcOs, flow.dstOs], "first", counts) && fits;
   if (!fits) bucket.truncated += 1;
   return fits;
 }
 
-function countersOf({ txBytes, rxBytes, txPackets, rxPackets }: FlowObservation) {
-  return { txBytes, rxBytes, txPackets, rxPackets };
-}
-
-function addNodes({ pairs, nodes, ports }: FlowTables, flow: FlowObservation, counts: Counts) {
-  const { srcNode, dstNode, trafficType, dstPort, transport, dstService } = flow;
+function addNodes(
+  { pairs, nodes, ports, peerPaths }: FlowTables,
+  { srcNode, dstNode, trafficType, dstPort, transport, dstService, path }: FlowObservation,
+  counts: Counts,
+): boolean {
   let fits = true;
   if (srcNode !== "" && dstNode !== "")
     fits = pairs.add([srcNode, dstNode, trafficType], "first", counts);
@@ -77,46 +88,33 @@ function addNodes({ pairs, nodes, ports }: FlowTables, flow: FlowObservation, co
   if (dstNode !== "") fits = nodes.add([dstNode], "second", mirrored(counts)) && fits;
   if (trafficType !== "physical" && dstPort !== "")
     fits = ports.add([dstPort, transport, dstService], "first", counts) && fits;
+  // The source of physical traffic is the peer.
+  if (path !== "" && srcNode !== "")
+    fits = peerPaths.add([srcNode], path === "derp" ? "second" : "first", counts) && fits;
+  return fits;
+}
+
+function addLabels(
+  { transports, trafficTypes, paths, derpRegions }: FlowTables,
+  { transport, trafficType, path, derpRegion }: FlowObservation,
+  counts: Counts,
+): boolean {
+  let fits = transports.add([transport], "first", counts);
+  fits = trafficTypes.add([trafficType], "first", counts) && fits;
+  if (path !== "") fits = paths.add([path], "first", counts) && fits;
+  if (derpRegion !== "") fits = derpRegions.add([derpRegion], "first", counts) && fits;
   return fits;
 }
 
 /** A label at both ends counts once. */
-function addLabels(tables: FlowTables, flow: FlowObservation, counts: Counts): boolean {
+function addBoth(table: SumTable, source: string, destination: string, counts: Counts): boolean {
   let fits = true;
-  const add = (table: FlowTable, ...labels: string[]): void => {
-    for (const label of new Set(labels))
-      if (label !== "") fits = tables[table].add([label], "first", counts) && fits;
-  };
-  add("transports", flow.transport);
-  add("trafficTypes", flow.trafficType);
-  add("users", flow.srcUser, flow.dstUser);
-  add("tags", ...tagsOf(flow.srcTags), ...tagsOf(flow.dstTags));
-  add("oses", flow.srcOs, flow.dstOs);
-  add("paths", flow.path);
-  add("derpRegions", flow.derpRegion);
+  if (source !== "") fits = table.add([source], "first", counts);
+  if (destination !== "" && destination !== source)
+    fits = table.add([destination], "first", counts) && fits;
   return fits;
-}
-
-function addMatrices(tables: FlowTables, flow: FlowObservation, counts: Counts): boolean {
-  let fits = true;
-  const add = (table: FlowTable, sources: readonly string[], destinations: readonly string[]) => {
-    for (const source of sources)
-      for (const destination of destinations)
-        if (source !== "" && destination !== "")
-          fits = tables[table].add([source, destination], "first", counts) && fits;
-  };
-  add("tagMatrix", tagsOf(flow.srcTags), tagsOf(flow.dstTags));
-  add("userMatrix", [flow.srcUser], [flow.dstUser]);
-  add("osMatrix", [flow.srcOs], [flow.dstOs]);
-  return fits;
-}
-
-/** The source of physical traffic is the peer. */
-function addPath({ peerPaths }: FlowTables, { path, srcNode }: FlowObservation, counts: Counts) {
-  if (path === "" || srcNode === "") return true;
-  return peerPaths.add([srcNode], path === "derp" ? "second" : "first", counts);
 }
 
 function tagsOf(tags: string): readonly string[] {
-  return tags === "" ? [] : tags.split(",", MAX_TAGS);
+  return tags === "" ? noTags : tags.split(",", MAX_TAGS);
 }

@@ -11,37 +11,42 @@ export function isBefore(left: FlowPosition, right: FlowPosition): boolean {
 
 export class RecentFlows {
   readonly #maxFlows: number;
-  /** Oldest first. */
-  readonly #flows: StoredFlow[] = [];
+  /** Oldest first, except for those added since the last look. */
+  #flows: StoredFlow[] = [];
+  #isOrdered = true;
 
   constructor(maxFlows: number) {
     this.#maxFlows = maxFlows;
   }
 
   get isFull(): boolean {
-    return this.#flows.length >= this.#maxFlows;
+    return this.flows.length >= this.#maxFlows;
   }
 
-  /** Oldest first; changes with the next call. */
+  /** Oldest first; the next call may change it. */
   get flows(): readonly StoredFlow[] {
+    this.#order();
     return this.#flows;
   }
 
-  /** A full list leaves out a connection older than all of its own. */
+  /** The oldest ones beyond the limit go. Sorts once for as many as are kept. */
   add(flow: StoredFlow): void {
-    let at = this.#flows.length;
-    for (let earlier = this.#flows[at - 1]; earlier !== undefined; earlier = this.#flows[at - 1]) {
-      if (!isBefore(flow, earlier)) break;
-      at -= 1;
-    }
-    if (at === 0 && this.isFull) return;
-    this.#flows.splice(at, 0, flow);
-    if (this.#flows.length > this.#maxFlows) this.#flows.shift();
+    this.#flows.push(flow);
+    this.#isOrdered = false;
+    if (this.#flows.length >= 2 * this.#maxFlows) this.#order();
   }
 
   /** Removes what is older than this. */
   expire(beforeMs: number): void {
+    this.#order();
     const kept = this.#flows.findIndex(({ timeMs }) => timeMs >= beforeMs);
     this.#flows.splice(0, kept === -1 ? this.#flows.length : kept);
+  }
+
+  #order(): void {
+    if (this.#isOrdered) return;
+    this.#flows.sort((left, right) => left.timeMs - right.timeMs || left.seq - right.seq);
+    if (this.#flows.length > this.#maxFlows) this.#flows = this.#flows.slice(-this.#maxFlows);
+    this.#isOrdered = true;
   }
 }

@@ -1,4 +1,6 @@
 import { expect, it } from "vitest";
+import { Secret } from "../../../src/kernel/base/secret.ts";
+import { sendSecret } from "../../../src/kernel/threads/secrets.ts";
 import { createFlowStores } from "../../../src/monitor/flowstore/flow-stores.ts";
 import { selectRecent } from "../../../src/monitor/flowstore/recent-query.ts";
 import type { NetworkOptions } from "../../../src/monitor/options.ts";
@@ -9,6 +11,15 @@ import { NOW_MS, sampleFlow, storeOptions } from "./sample-flow.ts";
 const clock = { now: () => NOW_MS };
 const network = (name: string, logs = true): NetworkOptions => ({
   ...networkOptions(logs ? { collectors: { flowlogs: flowLogOptions } } : {}),
+  provider: {
+    kind: "tailscale",
+    url: "http://127.0.0.1:1",
+    network: name,
+    auth: { method: "apikey", key: sendSecret(Secret.of("key")) },
+    http: { timeoutMs: 1, maxAttempts: 1, baseDelayMs: 1, maxDelayMs: 1, rateLimit: 0 },
+    maxResponseBytes: 1,
+    maxLogResponseBytes: 1,
+  },
   name,
 });
 const noFilter = {
