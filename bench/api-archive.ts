@@ -1,8 +1,10 @@
 /**
  * The simulated Paperless-ngx of bench/api.ts in a process of its own: `bin/node
  * bench/api-archive.ts '{"documents":1000,"groups":100}'` prints one line of JSON when it listens
- * and ends on SIGTERM. Each group is two documents with the same text but for a word.
+ * and ends on SIGTERM. Each group is two documents with the same text but for a word. A line `change N` on
+ * standard input gives the last N documents other texts, and is answered with a line.
  */
+import { createInterface } from "node:readline";
 import { startPaperless } from "../src/demo/paperless/paperless.ts";
 import { systemClock } from "../src/kernel/base/clock.ts";
 import { systemIds } from "../src/kernel/base/ids.ts";
@@ -69,5 +71,15 @@ const ready: ArchiveReady = {
   url: archive.url,
   token: archive.estate.users[0]?.token.use((value) => value) ?? "",
 };
-process.once("SIGTERM", () => void archive.stop());
+process.once("SIGTERM", () => {
+  process.stdin.destroy();
+  void archive.stop();
+});
 process.stdout.write(`${JSON.stringify(ready)}\n`);
+let changed = size.documents;
+createInterface(process.stdin).on("line", (line) => {
+  const count = Number(/^change (\d+)$/.exec(line)?.[1] ?? 0);
+  for (let id = size.documents - count + 1; id <= size.documents; id++)
+    archive.estate.edit(id, { content: wordsOf(changed++).join(" ") });
+  process.stdout.write(`changed ${count}\n`);
+});

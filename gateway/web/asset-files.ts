@@ -40,6 +40,7 @@ const ISLANDS = [
   "documents",
   "suggestions",
   "costs",
+  "events",
   "plain",
 ] as const;
 

@@ -49,6 +49,7 @@ export function createFrame(
 ): Frame {
   const nav = [
     { href: "/", label: options.home },
+    { href: "/events", label: "Events" },
     { href: "/duplicates", label: "Duplicates" },
     { href: "/documents", label: "Documents" },
     ...(ai ? [{ href: "/suggestions", label: "Suggestions" }] : []),

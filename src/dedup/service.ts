@@ -63,6 +63,7 @@ import {
   paperlessMetricsEnabled,
 } from "./config.ts";
 import { createDeletionJob } from "./deletion/job.ts";
+import { createMatching } from "./documents/matching.ts";
 import { openDocumentStore } from "./documents/store.ts";
 import { createMembership } from "./groups/membership.ts";
 import { createPairScorer } from "./groups/pair-scorer.ts";
@@ -191,6 +192,7 @@ async function assemble(
     { archiveOrder: archives.map(({ name }) => name), signal },
   );
   const index = await openGroupIndex(env, { signal });
+  const matching = createMatching(store.index);
   const parameters = (): AnalysisParameters => readParameters({ settings, config, log });
   const verdicts = createEnvVerdictStore(envs.sketch);
   const rescoring = createRescoring({ env, documents: store, index, pool, clock, parameters });
@@ -332,11 +334,12 @@ async function assemble(
         hasAiResult: (docNo) => aiResults.index.has(docNo),
         memberships: (docNo) => env.read((snapshot) => showMemberships(snapshot, docNo)),
       }),
-      duplicateHandlers({ env, documents: store, index, clock }),
+      duplicateHandlers({ env, documents: store, index, clock, matching }),
       statisticsHandlers({
         env,
         documents: store.index,
         index,
+        matching,
         analysisStale,
         skipped: () => countSkipped(skipped),
       }),
@@ -371,7 +374,7 @@ async function assemble(
       jobProgressRoute({ jobs, clock }),
       ...archiveFileRoutes({ archives: () => archives }),
       configExportRoute({ clock, appConfig, parameters }),
-      duplicatesCsvRoute({ env, documents: store, index, clock }),
+      duplicatesCsvRoute({ env, documents: store, index, clock, matching }),
       deletePlanRoute({ ...planDeps, archives: () => config.get(dedupArchives) }),
     ],
   };

@@ -22,7 +22,10 @@ const DOCUMENTS = [
   "/api/cardinality.json",
   "/api/events.json",
 ];
-const ADMIN = [...DOCUMENTS, "/api/support-bundle.zip", "/"];
+/** What the landing switch takes away beside `/`. */
+const LANDING = [...DOCUMENTS, "/api/support-bundle.zip", "/events"];
+const ADMIN = [...LANDING, "/"];
+const PAGES = ["/", "/events"];
 const PROBES = ["/healthz", "/readyz"];
 const STATUS_RPC = "/steward.monitor.v1.StatusService/GetStatus";
 const connect = { "content-type": "application/json", "connect-protocol-version": "1" };
@@ -82,7 +85,7 @@ describe("the admin surface without a token", () => {
         // A browser may keep what it asks for again each time: these have an entity tag.
         expectSecurityHeaders(
           got,
-          path === "/" || path === "/api/status.json" ? "private, no-cache" : "no-store",
+          PAGES.includes(path) || path === "/api/status.json" ? "private, no-cache" : "no-store",
         );
       }
       const head = await rawRequest(daemon.url, "HEAD", path);
@@ -321,9 +324,7 @@ describe("the admin surface on a listener of its own", () => {
   it("leaves the gateway, where probes stay and the first page is a short one", async () => {
     const daemon = await start({ STEWARD_ADMIN__LISTEN: "127.0.0.1:0" });
     const admin = adminUrl(daemon);
-    expect(await statuses(daemon.url, [...DOCUMENTS, "/api/support-bundle.zip"])).toEqual([
-      404, 404, 404, 404, 404,
-    ]);
+    expect(await statuses(daemon.url, LANDING)).toEqual(LANDING.map(() => 404));
     expect(await statuses(daemon.url, ["/", ...PROBES])).toEqual([200, 200, 200]);
     expect(await statuses(admin, [...ADMIN, ...PROBES])).toEqual(
       [...ADMIN, ...PROBES].map(() => 200),
@@ -394,9 +395,7 @@ describe("what is switched off", () => {
     ["services.monitor", { STEWARD_SERVICES__MONITOR: "false" }],
   ])("by %s is not there, by no protocol; probes are", async (_key, environment) => {
     const daemon = await start(environment);
-    expect(await statuses(daemon.url, [...DOCUMENTS, "/api/support-bundle.zip"])).toEqual([
-      404, 404, 404, 404, 404,
-    ]);
+    expect(await statuses(daemon.url, LANDING)).toEqual(LANDING.map(() => 404));
     expect(await statuses(daemon.url, PROBES)).toEqual([200, 200]);
     expect((await rawRequest(daemon.url, "POST", STATUS_RPC, connect, "{}")).status).toBe(404);
     await daemon.stop();

@@ -1,12 +1,9 @@
 /** `/api/events.json` of a running daemon, row by row, over REST, Connect and gRPC. */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { AuditEvent } from "../../src/demo/network/audit.ts";
-import { startTailscale } from "../../src/demo/tailscale/tailscale.ts";
 import type { Tailscale } from "../../src/demo/tailscale/types.ts";
 import { EventService } from "../../src/gen/steward/monitor/v1/event_service_pb.ts";
-import { systemClock } from "../../src/kernel/base/clock.ts";
-import { systemIds } from "../../src/kernel/base/ids.ts";
-import { createLog } from "../../src/kernel/base/log.ts";
+import { ada, auditedConfiguration, changeIn, startAudited } from "./audited-network.ts";
 import {
   removeTemporaryFolders,
   rest,
@@ -23,34 +20,7 @@ afterAll(removeTemporaryFolders);
 const CAPACITY = 100;
 const EVENTS_RPC = "/steward.monitor.v1.EventService/ListEvents";
 const connect = { "content-type": "application/json", "connect-protocol-version": "1" };
-const ada = { id: "u-ada", type: "USER", loginName: "probe-Ada@corp.test", displayName: "Ada L" };
 const bob = { id: "u-bob", type: "USER", loginName: "probe-Bob@corp.test", displayName: "Bob" };
-
-function configuration(tailscale: Tailscale, more: Readonly<Record<string, unknown>> = {}): string {
-  const { clientId, clientSecret } = tailscale.credentials;
-  const off = { enabled: false };
-  return JSON.stringify({
-    gateway: { listen: "127.0.0.1:0" },
-    state: { directory: temporaryFolder() },
-    services: { dedup: false, tokens: false },
-    vpn: {
-      url: tailscale.url,
-      network: tailscale.tailnet,
-      auth: { oauth: { client_id: clientId, client_secret: clientSecret } },
-    },
-    collectors: {
-      auditlogs: { interval: "1s", lag: "0s", initial_lookback: "1m" },
-      flowlogs: off,
-      acl: off,
-      dns: off,
-    },
-    // Everything is hidden from exports, and nothing from the administrator.
-    pii_filter: { emails: false, user_display_names: false, user_ids: false, hostnames: false },
-    events: { max_events: CAPACITY },
-    version_checks: { devices: off, self: off },
-    ...more,
-  });
-}
 
 async function events(daemon: Daemon, query = ""): Promise<Record<string, any>> {
   const { status, json } = await rest(daemon, "GET", `/api/events.json${query}`);
@@ -64,15 +34,7 @@ describe("stored events", () => {
   let changed = 0;
   const change = (given: Partial<AuditEvent>): void => {
     changed += 1;
-    tailscale.estate.audit({
-      atMs: Date.now(),
-      groupId: `probe-${changed}`,
-      origin: "ADMIN_CONSOLE",
-      actor: ada,
-      target: { id: "n-probe", name: "Probe-web", type: "NODE", property: "ACL_TAGS" },
-      action: "UPDATE",
-      ...given,
-    });
+    tailscale.estate.audit(changeIn(changed, given));
   };
   /** Waits until this many of the test's own events are stored. */
   const stored = async (count: number): Promise<void> => {
@@ -83,12 +45,8 @@ describe("stored events", () => {
   };
 
   beforeAll(async () => {
-    tailscale = await startTailscale({
-      clock: systemClock,
-      ids: systemIds,
-      log: createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 }),
-    });
-    daemon = await startDaemon({ config: configuration(tailscale) });
+    tailscale = await startAudited();
+    daemon = await startDaemon({ config: auditedConfiguration(tailscale, CAPACITY) });
     change({ old: "before", new: { tags: ["tag:web"] } });
     await stored(1);
     change({ actor: bob, action: "CREATE", error: "not allowed" });
@@ -348,6 +306,7 @@ describe("events without a network", () => {
     const daemon = await start(more);
     const refused = await rawRequest(daemon.url, "GET", "/api/events.json");
     expect([refused.status, refused.text]).toEqual([404, "404 page not found\n"]);
+    expect((await rawRequest(daemon.url, "GET", "/events")).status).toBe(404);
     expect((await rawRequest(daemon.url, "POST", EVENTS_RPC, connect, "{}")).status).toBe(404);
     if (more.STEWARD_EVENTS__ENABLED !== undefined)
       expect((await rest(daemon, "GET", "/api/status.json")).json.event_store).toEqual({

@@ -57,6 +57,7 @@ export function watchAddress(changed: () => void): void {
     if (event.target.value === "") url.searchParams.delete(name);
     else url.searchParams.set(name, event.target.value);
     // Another filter begins at the first rows.
+    url.searchParams.delete("cursor");
     for (const choice of ["rows", "offset"]) {
       const paged: string = name.replace(/(^|\.)q$/, `$1${choice}`);
       if (paged !== name) url.searchParams.delete(paged);

@@ -11,6 +11,7 @@ import { createDecisions, VERDICTS, type Undo, type Verdict } from "./decisions.
 import { startDialogs } from "./dialogs.ts";
 import { createJobWatch } from "./job-watch.ts";
 import { createLoadedPage } from "./loaded-page.ts";
+import { watchPageImages } from "./page-images.ts";
 import { reviewClient } from "./review-client.ts";
 import { GROUP_KEYS, type KeyAction } from "./group-keys.ts";
 import { areKeysOn, switchKeys, watchKeys } from "./review-keys.ts";
@@ -198,6 +199,7 @@ watchAddress(() => {
   else run(opened);
 });
 startTheme();
+watchPageImages();
 startDialogs({ copies: () => run(acceptCopies) });
 run(async () => {
   await page.load();

@@ -5,11 +5,16 @@ import { stateIcon } from "../pieces/state.ts";
 import type { Polling } from "./poller.ts";
 
 /** The foot: the age of what is shown, pause, refresh, the JSON. */
-export function liveBar(polling: Polling, shownAtMs: number, nowMs: number): View {
+export function liveBar(
+  polling: Polling,
+  shownAtMs: number,
+  nowMs: number,
+  jsonPath = "/api/status.json",
+): View {
   return html`<div class="live"><span>As of ${formatAge(shownAtMs, nowMs)}${polling.paused ? ", paused" : ""}</span>
     <button type="button" data-live=${polling.paused ? "resume" : "pause"}>${polling.paused ? "Resume" : "Pause"}</button>
     <button type="button" data-live="refresh" aria-disabled=${polling.asking ? "true" : undefined}>Refresh now</button>
-    <a href="/api/status.json">JSON</a></div>`;
+    <a href=${jsonPath}>JSON</a></div>`;
 }
 
 /** A status older than this is not shown as what is so now. */

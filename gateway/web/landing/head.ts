@@ -135,10 +135,12 @@ function networkCard(facts: LandingFacts, state: PageState): View {
           body: html`<p class="note">${problem}</p>`,
         });
   const { collectors, device_cache: cache } = status;
+  const links = status.event_store.enabled ? [{ href: "/events", label: "Events" }] : [];
   return card({
     title: "Network",
     href: "#inventory",
     state: shownState(facts, collecting(status, facts)),
+    links,
     body: [
       figures([
         { label: "Devices", value: deviceCount(cache) },

@@ -72,6 +72,9 @@ async function answer(
       version,
       nav: [
         { href: "/", label: "Status", here: true },
+        ...(status.status?.event_store.enabled === true
+          ? [{ href: "/events", label: "Events" }]
+          : []),
         ...(api && summary.archive !== undefined
           ? [
               { href: "/duplicates", label: "Duplicates" },

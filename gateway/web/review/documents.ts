@@ -4,6 +4,7 @@ import { formatCount, formatPercent, formatSome } from "../format.ts";
 import { html, type View } from "../html.ts";
 import { linkWith, type PageState } from "../page-state.ts";
 import { keyValues, listView } from "../pieces/key-values.ts";
+import { pageImage } from "../pieces/page-image.ts";
 import { empty, part } from "../pieces/section.ts";
 import { stateText } from "../pieces/state.ts";
 import { moment } from "../pieces/time.ts";
@@ -92,6 +93,7 @@ function documentView(document: Document, state: PageState): View {
   return html`<article class="stack">
     <h2>${titleOf(document)}</h2>
     ${truncated ? banner("notice", html`<span><strong>The text is cut.</strong> The document is larger than the size limit: only its beginning is kept and compared, and it is never put into a delete plan.</span>`) : undefined}
+    ${pageImage(document, titleOf(document))}
     ${keyValues([
       ["Archive", whereIs(document)],
       document.correspondent === null ? undefined : ["Correspondent", document.correspondent],

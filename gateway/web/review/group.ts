@@ -9,6 +9,7 @@ import { html, type Child, type View } from "../html.ts";
 import { linkWith, type PageState } from "../page-state.ts";
 import { difference } from "../pieces/difference.ts";
 import { figures } from "../pieces/card.ts";
+import { pageImage } from "../pieces/page-image.ts";
 import { badge, stateText } from "../pieces/state.ts";
 import { moment } from "../pieces/time.ts";
 import { shownAs } from "./filters.ts";
@@ -132,7 +133,9 @@ function comparison({ group, other, texts }: OpenGroup): Child {
   );
   const side = (member: GroupMember, word: string): View =>
     html`<span><strong>${titleOf(member)}</strong><small>${word}</small></span>`;
+  const pictures = [primary, beside].map((member) => pageImage(member, titleOf(member)));
   return html`<div class="part"><h4>Difference</h4>
+    ${pictures.every((picture) => picture === undefined) ? undefined : html`<div class="sides pictures"><div>${pictures[0]}</div><div>${pictures[1]}</div></div>`}
     ${
       pair === undefined
         ? html`<p class="note">This pair was not scored by itself: both match the centre of the group. The delete plan leaves such a document out; keep another one, or review the two by hand.</p>`

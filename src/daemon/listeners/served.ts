@@ -5,7 +5,7 @@ import { EventService } from "../../gen/steward/monitor/v1/event_service_pb.ts";
 import { FlowService } from "../../gen/steward/monitor/v1/flow_service_pb.ts";
 import { apiMetricsEnabled } from "../../dedup/config.ts";
 import type { Log } from "../../kernel/base/log.ts";
-import { adminEnabled } from "../config/admin-keys.ts";
+import { adminEnabled, adminRefreshInterval } from "../config/admin-keys.ts";
 import {
   authToken,
   gatewayAllowedHosts,
@@ -22,6 +22,7 @@ import { adminSurface, countAdminRefusals } from "./admin.ts";
 import type { DaemonConfiguration } from "../configuration.ts";
 import type { HostedDedup } from "../services/dedup.ts";
 import type { ProcessHealth } from "../health.ts";
+import { eventsPageRoute } from "../pages/events-page.ts";
 import { indexRoute } from "../pages/index-page.ts";
 import { landingPage } from "../pages/landing-page.ts";
 import type { HostedMonitor } from "../services/monitor.ts";
@@ -111,6 +112,10 @@ function plainRoutes(
   const documents = daemon.dedup?.service();
   const dedup = daemon.dedup?.current();
   const vault = daemon.tokens?.service();
+  const facts = { demo: demo.demo, version: stewardVersion() };
+  const { surface, landing } = adminSurface(config);
+  const isAdmin = landing && (listener === "admin" || surface === "all");
+  const hasEvents = isAdmin && monitor !== undefined && config.get(events.enabled);
   return [
     ...(vault?.plain ?? []),
     ...profiling.routes,
@@ -121,18 +126,27 @@ function plainRoutes(
       ? []
       : [supportBundleRoute({ monitor, pool, clock, version: stewardVersion() })]),
     ...(listener === "gateway" && documents !== undefined
-      ? reviewRoutes(dedup, {
-          demo: demo.demo,
-          version: stewardVersion(),
-          clock,
-          ai: config.get(aiEnabled),
-        })
+      ? reviewRoutes(dedup, { ...facts, clock, ai: config.get(aiEnabled), events: hasEvents })
       : []),
-    ...(listener === "gateway" && adminSurface(config).surface === "gateway"
+    ...(hasEvents
+      ? [
+          eventsPageRoute(
+            { monitor, clock },
+            {
+              ...facts,
+              refreshMs: config.get(adminRefreshInterval),
+              links: eventsLinks(listener, {
+                documents: documents !== undefined,
+                ai: config.get(aiEnabled),
+              }),
+            },
+          ),
+        ]
+      : []),
+    ...(listener === "gateway" && surface === "gateway"
       ? [
           indexRoute({
-            demo: demo.demo,
-            version: stewardVersion(),
+            ...facts,
             documents: documents !== undefined,
             tokens: vault !== undefined,
           }),
@@ -150,13 +164,27 @@ function plainRoutes(
             health: daemon.health,
             clock,
           },
-          {
-            demo: demo.demo,
-            version: stewardVersion(),
-            api: listener === "gateway",
-            ai: config.get(aiEnabled),
-          },
+          { ...facts, api: listener === "gateway", ai: config.get(aiEnabled) },
         )),
+  ];
+}
+
+/** The other pages of the listener, for the page of events. */
+function eventsLinks(
+  listener: "gateway" | "admin",
+  { documents, ai }: { readonly documents: boolean; readonly ai: boolean },
+): readonly { readonly href: string; readonly label: string }[] {
+  return [
+    { href: "/", label: "Status" },
+    { href: "/events", label: "Events" },
+    ...(listener === "gateway" && documents
+      ? [
+          { href: "/duplicates", label: "Duplicates" },
+          { href: "/documents", label: "Documents" },
+          ...(ai ? [{ href: "/suggestions", label: "Suggestions" }] : []),
+        ]
+      : []),
+    ...(listener === "gateway" ? [{ href: "/docs", label: "API" }] : []),
   ];
 }
 

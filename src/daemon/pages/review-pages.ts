@@ -34,6 +34,8 @@ export interface ReviewPagesOptions {
   readonly clock: Clock;
   /** Whether a language model makes suggestions. */
   readonly ai: boolean;
+  /** Whether this listener has the page of events. */
+  readonly events: boolean;
 }
 
 /** What pages read. */
@@ -101,7 +103,7 @@ const PAGES: readonly Page[] = [
 /** `dedup` is undefined while the service refuses requests: the pages then say so. */
 export function reviewRoutes(
   dedup: Pick<Dedup, "service"> | undefined,
-  { demo, version, clock, ai }: ReviewPagesOptions,
+  { demo, version, clock, ai, events }: ReviewPagesOptions,
 ): readonly PlainRoute[] {
   return PAGES.map(({ template, title, module, render, needsAi = false }) => ({
     verb: "GET",
@@ -119,7 +121,7 @@ export function reviewRoutes(
           : isOff
             ? suggestionsOff()
             : await render(apisOf(dedup.service.rpc, call), request, state);
-      const page = { title, demo, version, nav: navigation(template, ai), body };
+      const page = { title, demo, version, nav: navigation(template, { ai, events }), body };
       return await pageAnswer(
         { ...page, module: dedup === undefined || isOff ? "plain.js" : module },
         pageAssets(),
@@ -133,9 +135,10 @@ function apisOf(rpc: readonly BoundService[], call: Call): Apis {
   return { review: createReviewApi(rpc, call), suggestions: createSuggestionsApi(rpc, call) };
 }
 
-function navigation(template: string, ai: boolean) {
+function navigation(template: string, { ai, events }: Pick<ReviewPagesOptions, "ai" | "events">) {
   return [
     { href: "/", label: "Status" },
+    ...(events ? [{ href: "/events", label: "Events" }] : []),
     { href: "/duplicates", label: "Duplicates", here: template.startsWith("/duplicates") },
     { href: "/documents", label: "Documents", here: template.startsWith("/documents") },
     ...(ai

@@ -15,7 +15,7 @@ import { StewardError } from "../../kernel/base/errors.ts";
 import type { BoundService } from "../../kernel/service.ts";
 import { bindService } from "../../kernel/service.ts";
 import type { Env } from "../../kernel/state/types.ts";
-import type { DocumentFilter } from "../documents/index.ts";
+import type { Matching } from "../documents/matching.ts";
 import type { DocumentStore } from "../documents/store.ts";
 import type { GroupFilter, GroupIndex, GroupOrder } from "../groups/index.ts";
 import type { ShownMember, ShownSummary } from "../groups/present.ts";
@@ -36,6 +36,7 @@ export interface DuplicatesApiDeps {
   readonly documents: Pick<DocumentStore, "byId" | "fullText" | "index">;
   readonly index: GroupIndex;
   readonly clock: Clock;
+  readonly matching: Matching;
 }
 
 /** All methods of DuplicateService. */
@@ -98,18 +99,16 @@ export function duplicateHandlers(deps: DuplicatesApiDeps): BoundService {
 
 /** The groups that a request for a list asks for. */
 export function listedGroups(
-  { documents, index }: DuplicatesApiDeps,
+  { index, matching }: Pick<DuplicatesApiDeps, "index" | "matching">,
   request: ListGroupsRequest,
   page: { readonly offset: number; readonly limit: number },
 ): ReturnType<GroupIndex["select"]> {
   const { search, since } = request;
-  const found = (filter: DocumentFilter): ReadonlySet<number> =>
-    new Set(documents.index.select(filter, { offset: 0, limit: Infinity }).docNos);
   const sinceMs = since && timestampMs(since);
   const filter = {
     ...filterOf(request),
-    ...(search === "" ? {} : { members: found({ search }) }),
-    ...(sinceMs === undefined ? {} : { arrived: { sinceMs, documents: found({ sinceMs }) } }),
+    ...(search === "" ? {} : { members: matching({ search }) }),
+    ...(sinceMs === undefined ? {} : { arrived: { sinceMs, documents: matching({ sinceMs }) } }),
   };
   return index.select(filter, sortOf(request), page);
 }

@@ -2,23 +2,27 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { GroupStatus } from "../../gen/steward/dedup/v1/groups_pb.ts";
 import { StatisticsService } from "../../gen/steward/dedup/v1/statistics_pb.ts";
+import type { GetGraphRequest } from "../../gen/steward/dedup/v1/statistics_pb.ts";
 import { bindService } from "../../kernel/service.ts";
-import type { BoundService } from "../../kernel/service.ts";
+import type { BoundService, JsonHandler } from "../../kernel/service.ts";
 import type { Env } from "../../kernel/state/types.ts";
 import type { DocumentIndex } from "../documents/index.ts";
+import type { Matching } from "../documents/matching.ts";
 import type { NameCount } from "../documents/statistics.ts";
 import { readGraph } from "../groups/graph-view.ts";
 import type { GroupIndex } from "../groups/index.ts";
 import { createGroupCounts } from "../groups/statistics.ts";
 import { metaNumber } from "../meta.ts";
+import { createGraphJson, DEFAULT_GROUPS } from "./graph-json.ts";
 import { groupFilterOf } from "./group-filter.ts";
 
 export interface StatisticsApiDeps {
   readonly env: Env;
   readonly documents: Pick<
     DocumentIndex,
-    "correspondent" | "pending" | "revision" | "select" | "size" | "statistics"
+    "correspondent" | "pending" | "revision" | "size" | "statistics"
   >;
+  readonly matching: Matching;
   readonly index: GroupIndex;
   /** What takes no part in the search for duplicates. */
   readonly skipped: () => number;
@@ -30,7 +34,8 @@ export interface StatisticsApiDeps {
 export function statisticsHandlers(deps: StatisticsApiDeps): BoundService {
   const { env, documents, index } = deps;
   const count = createGroupCounts({ index, documents });
-  return bindService(StatisticsService, {
+  const graphJson = createGraphJson({ env, index, documents });
+  const bound = bindService(StatisticsService, {
     async getDashboard() {
       const groups = await count();
       const analysisStale = await deps.analysisStale();
@@ -115,26 +120,31 @@ export function statisticsHandlers(deps: StatisticsApiDeps): BoundService {
       };
     },
     async getGraph(request, { signal }) {
-      const maxGroups = request.maxGroups ?? 100;
+      const maxGroups = request.maxGroups ?? DEFAULT_GROUPS;
       return {
         data: await readGraph({ env, index }, groupFilterOf(request), { maxGroups, signal }),
       };
     },
   });
+  const json: JsonHandler = (request, { signal }) => graphJson(request as GetGraphRequest, signal);
+  return {
+    ...bound,
+    json: (method) => (method.localName === "getGraph" ? json : undefined),
+  };
 }
 
 function arrivedSince(
-  { documents, index }: StatisticsApiDeps,
+  { matching, index }: StatisticsApiDeps,
   sinceMs: number | undefined,
 ): { readonly arrivedDocuments: number; readonly arrivedGroups: number } {
   if (sinceMs === undefined) return { arrivedDocuments: 0, arrivedGroups: 0 };
-  const found = documents.select({ sinceMs }, { offset: 0, limit: Infinity }).docNos;
+  const found = matching({ sinceMs });
   const { total } = index.select(
-    { ...groupFilterOf({ status: [] }), arrived: { sinceMs, documents: new Set(found) } },
+    { ...groupFilterOf({ status: [] }), arrived: { sinceMs, documents: found } },
     { by: "createdAt", descending: true },
     { offset: 0, limit: 0 },
   );
-  return { arrivedDocuments: found.length, arrivedGroups: total };
+  return { arrivedDocuments: found.size, arrivedGroups: total };
 }
 
 function showCorrespondent({ name, count }: NameCount) {

@@ -5,10 +5,9 @@ import { isVisible } from "./access.ts";
 import { detail, INSUFFICIENT, plain } from "./answers.ts";
 import type { Operation } from "./operations.ts";
 import type { DocumentRow, Estate, User } from "./types.ts";
+import { drawThumbnail } from "./thumbnail.ts";
 import { fileName } from "./views.ts";
 
-/** A single white pixel. */
-const PIXEL = Buffer.from("UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==", "base64");
 const LINES = 60;
 const LINE_CHARACTERS = 90;
 
@@ -61,15 +60,16 @@ function file(
 function thumbnail(call: Call<Operation>, row: DocumentRow, estate: Estate): Reply {
   if (!row.hasThumbnail) return detail(404, "Not found.");
   const newer = estate.release === "3.0.5";
+  const picture = drawThumbnail(row.versions[0]?.content ?? row.content);
   const validators = {
     "last-modified": new Date(row.addedUs / 1_000).toUTCString(),
     "cache-control": "no-cache",
-    ...(newer ? { etag: `"${createHash("sha256").update(PIXEL).digest("hex")}"` } : {}),
+    ...(newer ? { etag: `"${createHash("sha256").update(picture).digest("hex")}"` } : {}),
   };
   if (isFresh(call, validators)) return { status: 304, headers: validators };
   return {
     status: 200,
-    body: PIXEL,
+    body: picture,
     headers: {
       ...validators,
       "content-type": "image/webp",

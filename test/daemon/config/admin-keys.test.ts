@@ -16,9 +16,17 @@ import { listenersApart } from "../../../src/daemon/config/listeners.ts";
 import { loadConfig, type LoadResult } from "../../../src/kernel/config/load.ts";
 import { scrapeKeys } from "../../../src/kernel/telemetry/config/scrape-keys.ts";
 import { gatewayKeys } from "../../../gateway/config.ts";
+import { streamingSchema } from "../../../src/monitor/receivers/config/stream-keys.ts";
 import { stateKeys } from "../../../src/kernel/state/backups/state-keys.ts";
 
-const schema = defineSchema(gatewayKeys, stateKeys, processKeys, scrapeKeys, adminKeys);
+const schema = defineSchema(
+  gatewayKeys,
+  stateKeys,
+  processKeys,
+  scrapeKeys,
+  streamingSchema,
+  adminKeys,
+);
 const long = "0123456789abcdef";
 
 function load(yaml: string, environment: Record<string, string> = {}): LoadResult {

@@ -11,7 +11,7 @@ const request = {
   query: new URLSearchParams(),
   headers: {},
 } as PlainRequest;
-const options = { demo: false, version: "1", clock: systemClock, ai: true };
+const options = { demo: false, version: "1", clock: systemClock, ai: true, events: false };
 
 describe("the pages of the document service", () => {
   it("need the operator's token, as the API that they read", () => {

@@ -2,6 +2,7 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
+import { createMatching } from "../../../src/dedup/documents/matching.ts";
 import { defaultParameters } from "../../../src/dedup/analysis/parameters.ts";
 import { deletePlanHandlers } from "../../../src/dedup/api/delete-plan.ts";
 import { duplicateHandlers } from "../../../src/dedup/api/duplicates.ts";
@@ -26,7 +27,8 @@ interface Api extends Bench {
 
 function serve(bench: Bench): Api {
   const { env, index, clock, pool } = bench;
-  const deps = { env, index, clock, pool, documents: bench.documents };
+  const matching = createMatching(bench.documents.index);
+  const deps = { env, index, clock, pool, documents: bench.documents, matching };
   const services = [
     duplicateHandlers(deps),
     deletePlanHandlers({ ...deps, parameters: () => defaultParameters }),

@@ -1,6 +1,7 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
+import { createMatching } from "../../../src/dedup/documents/matching.ts";
 import { duplicateHandlers } from "../../../src/dedup/api/duplicates.ts";
 import {
   DuplicateService,
@@ -34,6 +35,7 @@ async function open(): Promise<Api> {
     documents: bench.documents,
     index: bench.index,
     clock: bench.clock,
+    matching: createMatching(bench.documents.index),
   });
   return {
     ...bench,

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
+import { createMatching } from "../../../src/dedup/documents/matching.ts";
 import { statisticsHandlers } from "../../../src/dedup/api/statistics.ts";
 import { StatisticsService } from "../../../src/gen/steward/dedup/v1/statistics_pb.ts";
 import { createCall, type UnaryHandler } from "../../../src/kernel/service.ts";
@@ -16,6 +17,7 @@ it("a graph of a large group is cut and says so, and a vanished document is no n
     env: bench.env,
     documents: bench.documents.index,
     index: bench.index,
+    matching: createMatching(bench.documents.index),
     skipped: () => 0,
     analysisStale: () => Promise.resolve(false),
   });

@@ -9,7 +9,9 @@ import { run as sign } from "../../../workers/tasks/sign.ts";
 import { run as verify } from "../../../workers/tasks/verify.ts";
 import type { SharedTexts } from "../../../workers/tasks/verify.ts";
 import { scoresAt } from "../../../workers/cover/score-columns.ts";
+import type { ScoreColumns } from "../../../workers/cover/score-columns.ts";
 import { run as cover } from "../../../workers/tasks/cover.ts";
+import type { CoverInput } from "../../../workers/tasks/cover.ts";
 import { compressText, storedText } from "../../../workers/text/compress.ts";
 import { normalise } from "../../../workers/text/normalise.ts";
 import { signText } from "../../../workers/text/signature.ts";
@@ -44,6 +46,35 @@ function signed(
     fingerprint,
   };
   return readBlock(sign(input, control()).block);
+}
+
+/** Vertex 0 with all others. */
+function star(texts: readonly (string | undefined)[]): CoverInput {
+  return {
+    graph: {
+      starts: Uint32Array.of(0, 3, 4, 5, 6),
+      others: Uint32Array.of(1, 2, 3, 0, 0, 0),
+      pairs: Uint32Array.of(0, 1, 2, 0, 1, 2),
+      weights: Uint8Array.of(64, 1, 1),
+    },
+    textOf: Uint32Array.of(0, 1, 2, 3),
+    texts: pack(
+      texts.map((text) => (text === undefined ? new Uint8Array(0) : compressText(text, 1))),
+    ),
+    parameters: score,
+  };
+}
+
+/** The first two scores in the other order. */
+function swapped({ jaccard, discriminative, fuzzy, confidence: own }: ScoreColumns): ScoreColumns {
+  const swap = (column: Float64Array): Float64Array<ArrayBuffer> =>
+    Float64Array.of(column[1] ?? Number.NaN, column[0] ?? Number.NaN);
+  return {
+    jaccard: swap(jaccard),
+    discriminative: swap(discriminative),
+    fuzzy: swap(fuzzy),
+    confidence: swap(own),
+  };
 }
 
 function sharedTexts(texts: readonly (string | undefined)[]): SharedTexts {
@@ -177,25 +208,21 @@ describe("verifying", () => {
   it("gives in a cover the scores that it gives alone, and no group to a text that is gone", () => {
     const { scores: alone } = verify(input, control());
     // The centre 0 with all others.
-    const out = cover(
-      {
-        graph: {
-          starts: Uint32Array.of(0, 3, 4, 5, 6),
-          others: Uint32Array.of(1, 2, 3, 0, 0, 0),
-          pairs: Uint32Array.of(0, 1, 2, 0, 1, 2),
-          weights: Uint8Array.of(64, 1, 1),
-        },
-        textOf: Uint32Array.of(0, 1, 2, 3),
-        texts: pack(
-          texts.map((text) => (text === undefined ? new Uint8Array(0) : compressText(text, 1))),
-        ),
-        parameters: score,
-      },
-      control(),
-    );
+    const out = cover(star(texts), control());
     expect([...out.stars]).toEqual([0, 1, 0]);
     expect([...out.pairs]).toEqual([0, 1]);
     expect(scoresAt(out.scores, 0)).toEqual(scoresAt(alone, 1));
     expect(scoresAt(out.scores, 1)).toEqual(scoresAt(alone, 0));
+  });
+
+  it("verifies in a cover only pairs that are not known", () => {
+    const { scores: alone } = verify(input, control());
+    const none = texts.map(() => undefined);
+    const known = { pairs: Uint32Array.of(0, 1), scores: swapped(alone) };
+    const out = cover({ ...star(none), known }, control());
+    expect([...out.stars]).toEqual([0, 1, 0]);
+    expect([...out.pairs]).toEqual([]);
+    const one = { pairs: Uint32Array.of(1), scores: alone };
+    expect([...cover({ ...star(texts), known: one }, control()).pairs]).toEqual([0]);
   });
 });

@@ -53,7 +53,7 @@ describe("the landing page's route", () => {
       "default-src 'none'",
       "script-src 'self'",
       "style-src 'self'",
-      "img-src data:",
+      "img-src 'self' data:",
       "connect-src 'self'",
       "base-uri 'none'",
       "form-action 'none'",
