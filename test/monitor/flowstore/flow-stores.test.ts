@@ -15,7 +15,7 @@ const network = (name: string, logs = true): NetworkOptions => ({
     kind: "tailscale",
     url: "http://127.0.0.1:1",
     network: name,
-    auth: { method: "apikey", key: sendSecret(Secret.of("key")) },
+    auth: { method: "apikey", key: sendSecret(Secret.of("key", "test")) },
     http: { timeoutMs: 1, maxAttempts: 1, baseDelayMs: 1, maxDelayMs: 1, rateLimit: 0 },
     maxResponseBytes: 1,
     maxLogResponseBytes: 1,
