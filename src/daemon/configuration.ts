@@ -41,6 +41,7 @@ import { samplerUsed, tracingKeys } from "../kernel/telemetry/config/tracing-key
 import { updateKeys } from "./config/update-keys.ts";
 import { monitorChecks, monitorKeys } from "../monitor/config/keys.ts";
 import { streaming } from "../monitor/receivers/config/stream-keys.ts";
+import { webhook } from "../monitor/receivers/config/webhook-keys.ts";
 import { tokensKeys } from "../tokens/config.ts";
 import { checkNetworkLabel } from "./telemetry/profiler-network.ts";
 
@@ -161,6 +162,8 @@ export function configureDaemon(
       assertDemoOnLoopback(scrapeListen.path, config.get(scrapeListen));
     if (config.get(streaming.enabled))
       assertDemoOnLoopback(streaming.listen.path, config.get(streaming.listen));
+    if (config.get(webhook.enabled))
+      assertDemoOnLoopback(webhook.listen.path, config.get(webhook.listen));
   }
   const stateRoot = resolve(config.get(stateFolder));
   return {

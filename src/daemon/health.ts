@@ -38,6 +38,7 @@ const ADVICE: Readonly<Record<string, Pick<Problem, "remedy" | "link">>> = {
   admin: { remedy: PORT("admin.listen"), link: CONFIG },
   metrics: { remedy: PORT("scrape.listen"), link: CONFIG },
   stream: { remedy: PORT("streaming.listen"), link: CONFIG },
+  webhook: { remedy: PORT("webhook.listen"), link: CONFIG },
   dedup: { remedy: "", link: "/api/v1/ready" },
   tokens: { remedy: "", link: "/v1/sys/health" },
   backups: {

@@ -110,9 +110,9 @@ export async function createMonitorWith(
   const status = (): MonitorStatus => ({
     networks: networks.flatMap((network) => network.status() ?? []),
     checkpoints: checkpoints.status(),
-    events: events?.status(),
     flows: flows?.status(),
     certificates: receivers?.certificates() ?? [],
+    events: events?.status(),
   });
   const publisher = createStatusPublisher(
     { clock, log: log.child("status"), monitor: status, ownSeries: () => [scope.cardinality()] },

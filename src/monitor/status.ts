@@ -47,8 +47,6 @@ export interface NetworkStatus {
 export interface MonitorStatus {
   readonly networks: readonly NetworkStatus[];
   readonly checkpoints: CheckpointStoreStatus;
-  /** Undefined while events are not stored. */
-  readonly events: EventStoreStatus | undefined;
   /** Undefined while no flows are stored. */
   readonly flows?: FlowStoresStatus | undefined;
   /** Of receivers with TLS. */
@@ -56,4 +54,6 @@ export interface MonitorStatus {
     readonly name: string;
     readonly certificate: CertificateStatus;
   }[];
+  /** Undefined while events are not stored. */
+  readonly events: EventStoreStatus | undefined;
 }

@@ -19,8 +19,11 @@ export interface Received extends AsyncDisposable {
 }
 
 /** Starts the daemon with these sections and waits until it is ready. */
-export async function startReceiving(sections: Section): Promise<Received> {
+export async function startReceiving(
+  sections: Section | ((estate: Estate) => Section),
+): Promise<Received> {
   const estate = await startEstate({ talkers: 0 });
+  const given = typeof sections === "function" ? sections(estate) : sections;
   const exported = await startReceiver({ protocol: "http" });
   const every = { interval: "1s" };
   const daemon = await startDaemon({
@@ -40,10 +43,11 @@ export async function startReceiving(sections: Section): Promise<Received> {
       },
       collectors: {
         devices: every,
-        flowlogs: { source: "stream" },
-        auditlogs: { source: "stream" },
+        ...(given["streaming"] === undefined
+          ? { flowlogs: { interval: "30m" }, auditlogs: { interval: "30m" } }
+          : { flowlogs: { source: "stream" }, auditlogs: { source: "stream" } }),
       },
-      ...sections,
+      ...given,
     }),
   });
   await vi.waitFor(async () => expect((await rest(daemon, "GET", "/readyz")).status).toBe(200), {
@@ -77,6 +81,27 @@ export async function startReceiving(sections: Section): Promise<Received> {
       await estate[Symbol.asyncDispose]();
     },
   };
+}
+
+/** Awaits what a request adds to a counter, once it is exported. */
+export async function adds(
+  receiving: Received,
+  [metric, attributes]: readonly [string, Readonly<Record<string, string>>],
+  by: number,
+  send: () => Promise<void>,
+): Promise<void> {
+  // What earlier requests counted is exported by then.
+  const exports = receiving.exported.batches.length;
+  await vi.waitFor(() => expect(receiving.exported.batches.length).toBeGreaterThan(exports + 5), {
+    timeout: 10_000,
+    interval: 20,
+  });
+  const before = receiving.sum(metric, attributes);
+  await send();
+  await vi.waitFor(() => expect(receiving.sum(metric, attributes) - before).toBe(by), {
+    timeout: 10_000,
+    interval: 50,
+  });
 }
 
 export interface Sent {

@@ -2,7 +2,15 @@ import { readFileSync } from "node:fs";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { removeTemporaryFolders, rest } from "./daemon.ts";
-import { post, startReceiving, TOKEN, type Received, type Reply, type Sent } from "./receivers.ts";
+import {
+  adds as addsTo,
+  post,
+  startReceiving,
+  TOKEN,
+  type Received,
+  type Reply,
+  type Sent,
+} from "./receivers.ts";
 
 afterAll(removeTemporaryFolders);
 
@@ -78,25 +86,12 @@ const streamed = (sent: Sent): Promise<Reply> =>
   post(receiving.port("stream"), { ...sent, headers: { ...authorized, ...sent.headers } });
 
 /** What a request adds to a counter, once it is exported. */
-async function adds(
+const adds = (
   metric: string,
   attributes: Readonly<Record<string, string>>,
   by: number,
   send: () => Promise<void>,
-): Promise<void> {
-  // What earlier requests counted is exported by then.
-  const exports = receiving.exported.batches.length;
-  await vi.waitFor(() => expect(receiving.exported.batches.length).toBeGreaterThan(exports + 5), {
-    timeout: 10_000,
-    interval: 20,
-  });
-  const before = receiving.sum(metric, attributes);
-  await send();
-  await vi.waitFor(() => expect(receiving.sum(metric, attributes) - before).toBe(by), {
-    timeout: 10_000,
-    interval: 50,
-  });
-}
+): Promise<void> => addsTo(receiving, [metric, attributes], by, send);
 
 beforeAll(async () => {
   receiving = await startReceiving({

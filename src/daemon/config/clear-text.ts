@@ -24,6 +24,7 @@ import {
   scrapeToken,
 } from "../../kernel/telemetry/config/scrape-keys.ts";
 
+import { webhook, webhookTls } from "../../monitor/receivers/config/webhook-keys.ts";
 import { streaming, streamingTls } from "../../monitor/receivers/config/stream-keys.ts";
 
 /** An unencrypted listener, and what it exposes. */
@@ -58,6 +59,9 @@ export const clearTextOffLoopback: Check = {
     streaming.enabled,
     streaming.listen,
     streamingTls.certFile,
+    webhook.enabled,
+    webhook.listen,
+    webhookTls.certFile,
   ],
   run: (config) => openListeners(config).flatMap((listener) => findingOf(config, listener)),
 };
@@ -102,6 +106,15 @@ function openListeners(config: Config): readonly OpenListener[] {
       certFile: config.get(streamingTls.certFile),
       crossing: "streaming.token and the records cross",
       remedy: "set streaming.tls.cert_file and streaming.tls.key_file, or listen on 127.0.0.1.",
+    });
+  }
+  if (config.get(webhook.enabled)) {
+    found.push({
+      key: webhook.listen,
+      listen: config.get(webhook.listen),
+      certFile: config.get(webhookTls.certFile),
+      crossing: "events of the network cross",
+      remedy: "set webhook.tls.cert_file and webhook.tls.key_file, or listen on 127.0.0.1.",
     });
   }
   return found;

@@ -11,6 +11,7 @@ import type { Key } from "../../kernel/config/key.ts";
 import type { Check } from "../../kernel/config/load.ts";
 import { scrapeEnabled, scrapeListen } from "../../kernel/telemetry/config/scrape-keys.ts";
 import { streaming } from "../../monitor/receivers/config/stream-keys.ts";
+import { webhook } from "../../monitor/receivers/config/webhook-keys.ts";
 import { mappedIpv4 } from "../../kernel/base/ip-address.ts";
 
 interface Listener {
@@ -25,6 +26,7 @@ const listeners: readonly Listener[] = [
   { listen: adminListen, enabled: adminEnabled },
   { listen: scrapeListen, enabled: scrapeEnabled },
   { listen: streaming.listen, enabled: streaming.enabled },
+  { listen: webhook.listen, enabled: webhook.enabled },
 ];
 
 export const listenersApart: Check = {

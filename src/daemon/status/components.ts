@@ -8,6 +8,7 @@ import type { Config } from "../../kernel/config/config.ts";
 import { servicesDedup, servicesMonitor, servicesTokens } from "../config/process-keys.ts";
 import { scrapeEnabled } from "../../kernel/telemetry/config/scrape-keys.ts";
 import { streaming } from "../../monitor/receivers/config/stream-keys.ts";
+import { webhook } from "../../monitor/receivers/config/webhook-keys.ts";
 import type { ComponentState, Health } from "../../kernel/supervisor/component.ts";
 
 type Row = MessageInitShape<typeof ComponentSchema>;
@@ -36,7 +37,7 @@ export function componentRows({ config, states, stores }: ComponentFacts): Row[]
     ),
     row("metrics", config.get(scrapeEnabled)),
     row("stream", config.get(streaming.enabled)),
-    row("webhook", false),
+    row("webhook", config.get(webhook.enabled)),
     row("ingress_wal", false),
     row("gateway", true),
     {

@@ -20,6 +20,7 @@ import { profiler } from "../config/profiling-keys.ts";
 import { vpnAuth, type WrittenAuth } from "../../monitor/config/auth-fields.ts";
 import { networks } from "../../monitor/config/network-keys.ts";
 import { streaming, streamingRoutes } from "../../monitor/receivers/config/stream-keys.ts";
+import { webhook, webhookRoutes } from "../../monitor/receivers/config/webhook-keys.ts";
 import { headscale, provider, type ProviderKind } from "../../monitor/config/provider-keys.ts";
 
 type Summary = MessageInitShape<typeof ConfigSummarySchema>;
@@ -35,6 +36,9 @@ export function configSummary(config: Config): Summary {
     streamTokenSet:
       config.get(streaming.token) !== undefined ||
       config.list(streamingRoutes).some(({ token }) => token !== undefined),
+    webhookSecretSet:
+      config.get(webhook.secret) !== undefined ||
+      config.list(webhookRoutes).some(({ secret }) => secret !== undefined),
     backendCloudTokenSet: config.get(otlpCloudToken) !== undefined,
     profilerAuthSet: config.get(profiler.basicAuthPassword) !== undefined,
     // Headscale accepts only API keys.

@@ -17,6 +17,7 @@ import { redactUrl } from "../../kernel/config/redact.ts";
 import { processMetricRows } from "../../kernel/telemetry/report/service-metrics.ts";
 import { selfObservability } from "../../monitor/config/upkeep-keys.ts";
 import { streaming } from "../../monitor/receivers/config/stream-keys.ts";
+import { webhook } from "../../monitor/receivers/config/webhook-keys.ts";
 import type { MonitorOptions } from "../../monitor/options.ts";
 import type { ProcessConstants } from "../../monitor/status/process/process-status.ts";
 import { dedupMetrics } from "../../dedup/telemetry/metrics.ts";
@@ -54,7 +55,10 @@ export function processConstants(facts: ConstantFacts): ProcessConstants {
     service: serviceOf(facts),
     telemetry: telemetryOf(config),
     config: configSummary(config),
-    receivers: { streamingEnabled: config.get(streaming.enabled) },
+    receivers: {
+      streamingEnabled: config.get(streaming.enabled),
+      webhookEnabled: config.get(webhook.enabled),
+    },
     geoip: {},
     reverseDns: { ttl: NONE, negativeTtl: NONE },
   });

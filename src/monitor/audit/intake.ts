@@ -11,6 +11,7 @@ import {
 } from "../catalogue/flows.ts";
 import type { EventSink } from "../events/types.ts";
 import type { AuditIntake, DedupSetStatus, IngestSource, IntakeReport } from "../flows/types.ts";
+import type { ChangeFacts, CrossDedup } from "../ingest/cross-dedup.ts";
 import { createInstantReader } from "../ingest/instants.ts";
 import { createIngestObserver } from "../ingest/observer.ts";
 import type { NetworkOptions } from "../options.ts";
@@ -32,6 +33,8 @@ export interface AuditIntakeDeps {
   readonly annotations: AnnotationSink;
   /** Receives every accepted event, after it was counted and logged. */
   readonly events: EventSink;
+  /** Changes that a webhook reports too; undefined: both count. */
+  readonly crossDedup?: CrossDedup | undefined;
 }
 
 /** Events between two yields to the event loop; an event takes about 20 µs. */
@@ -67,6 +70,7 @@ export function createAuditIntake(
         const event = readAuditEvent(record, instants);
         if (event === undefined) malformed += 1;
         if (event === undefined || !dedup.isNew(event, source)) continue;
+        if (deps.crossDedup?.isNew("audit", changeFacts(event)) === false) continue;
         apply(event, source);
         accepted += 1;
       }
@@ -112,6 +116,15 @@ function annotate({ annotations, clock, options }: AuditIntakeDeps, event: Audit
     tags: [change],
     identity: `audit ${options.name} ${auditKey(event)}`,
   });
+}
+
+function changeFacts({ action, target, time, logged }: AuditEvent): ChangeFacts {
+  return {
+    verb: action.toLowerCase(),
+    subject: target.type.toLowerCase(),
+    id: target.id,
+    timeMs: (time ?? logged)?.ms,
+  };
 }
 
 function changeOfEvent({ action, target }: AuditEvent): string | undefined {

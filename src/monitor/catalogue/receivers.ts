@@ -57,7 +57,7 @@ export const streamSkipped = defineMetric({
   help: "Records found in a good body and not routed: unclassified, unwrap_drop.",
   when: "streaming.enabled",
 });
-const webhookDuplicates = defineMetric({
+export const webhookDuplicates = defineMetric({
   name: "vpn.webhook.duplicates",
   kind: "counter",
   unit: "{event}",
@@ -65,7 +65,7 @@ const webhookDuplicates = defineMetric({
   help: "Webhook events dropped as repeats.",
   when: "webhook.enabled",
 });
-const webhookEvents = defineMetric({
+export const webhookEvents = defineMetric({
   name: "vpn.webhook.events",
   kind: "counter",
   unit: "{event}",
@@ -74,7 +74,7 @@ const webhookEvents = defineMetric({
   help: "Webhook events accepted, by type.",
   when: "webhook.enabled",
 });
-const webhookInflight = defineMetric({
+export const webhookInflight = defineMetric({
   name: "vpn.webhook.inflight",
   kind: "updown",
   unit: "{request}",
@@ -82,7 +82,7 @@ const webhookInflight = defineMetric({
   help: "Webhook requests in progress.",
   when: "webhook.enabled",
 });
-const webhookRejected = defineMetric({
+export const webhookRejected = defineMetric({
   name: "vpn.webhook.rejected",
   kind: "counter",
   unit: "1",
@@ -91,7 +91,7 @@ const webhookRejected = defineMetric({
   help: "Webhook deliveries rejected, by reason.",
   when: "webhook.enabled",
 });
-const webhookRequestDuration = defineMetric({
+export const webhookRequestDuration = defineMetric({
   name: "vpn.webhook.request.duration",
   kind: "histogram",
   unit: "s",
@@ -100,7 +100,7 @@ const webhookRequestDuration = defineMetric({
   help: "Duration of a webhook request.",
   when: "webhook.enabled",
 });
-const webhookSchemaDrift = defineMetric({
+export const webhookSchemaDrift = defineMetric({
   name: "vpn.webhook.schema_drift",
   kind: "counter",
   unit: "{event}",

@@ -19,7 +19,9 @@ import { networks } from "./network-keys.ts";
 import { privacySchema } from "./privacy-keys.ts";
 import { providerKeys } from "./provider-keys.ts";
 import { checkStreaming } from "../receivers/config/check-streaming.ts";
+import { checkWebhook } from "../receivers/config/check-webhook.ts";
 import { streamingSchema, streamingTls } from "../receivers/config/stream-keys.ts";
+import { webhookSchema, webhookTls } from "../receivers/config/webhook-keys.ts";
 import { upkeepSchema } from "./upkeep-keys.ts";
 
 /** They stand at the root of the file. */
@@ -34,6 +36,7 @@ export const monitorKeys: Schema = [
   ...flowSchema,
   ...upkeepSchema,
   ...streamingSchema,
+  ...webhookSchema,
 ];
 
 export const monitorChecks: readonly Check[] = [
@@ -46,7 +49,9 @@ export const monitorChecks: readonly Check[] = [
   checkVersions,
   checkNetworkNames,
   checkAnnotations,
-  checkEvents,
   checkStreaming,
   streamingTls.check,
+  checkWebhook,
+  webhookTls.check,
+  checkEvents,
 ];

@@ -23,6 +23,7 @@ import { QUEUE_CAPACITY } from "../../kernel/telemetry/messages.ts";
 import { processResource } from "../../kernel/telemetry/resource.ts";
 import { sendSecret } from "../../kernel/threads/secrets.ts";
 import type { AnnotationOptions, MonitorOptions, PrivacyOptions } from "../options.ts";
+import { webhookOptions } from "../receivers/config/webhook-keys.ts";
 import { streamOptions } from "../receivers/config/stream-keys.ts";
 import { annotationCategories, annotations } from "./annotation-keys.ts";
 import { cardinality } from "./cardinality-keys.ts";
@@ -115,8 +116,8 @@ function logOptions(config: Config): MonitorOptions["logs"] {
 }
 
 function receiverOptions(config: Config): Pick<MonitorOptions, "receivers"> {
-  const stream = streamOptions(config);
-  return stream === undefined ? {} : { receivers: { stream } };
+  const receivers = { stream: streamOptions(config), webhook: webhookOptions(config) };
+  return receivers.stream === undefined && receivers.webhook === undefined ? {} : { receivers };
 }
 
 function tracingOptions(config: Config): Pick<MonitorOptions, "tracing"> {

@@ -2,7 +2,7 @@
 import type { Counters } from "../flows/record.ts";
 
 /** Name of what exceeds a limit. */
-export const OTHER = "__other__";
+const OTHER = "__other__";
 
 /** Traffic, and the number of its connections. */
 export interface Counts extends Counters {

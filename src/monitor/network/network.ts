@@ -25,7 +25,7 @@ import type { EventSink } from "../events/types.ts";
 import type { FlowSink } from "../flowstore/types.ts";
 import { createFlowIntake } from "../flows/intake.ts";
 import type { AuditIntake, DedupSetStatus, FlowIntake } from "../flows/types.ts";
-import type { NetworkOptions } from "../options.ts";
+import type { MonitorOptions, NetworkOptions } from "../options.ts";
 import type { Device } from "../providers/model.ts";
 import type { Provider } from "../providers/provider.ts";
 import {
@@ -34,6 +34,7 @@ import {
   type CollectorStatus,
 } from "../runner/collector-runner.ts";
 import { runCycle, type CollectorResult, type CycleBudget } from "../runner/cycle.ts";
+import { CrossDedup } from "../ingest/cross-dedup.ts";
 import type { Ingest } from "../receivers/target.ts";
 import { unstarted } from "../runner/unstarted.ts";
 import type { NetworkStatus } from "../status.ts";
@@ -60,7 +61,7 @@ export type OpenProvider = (
 export interface NetworkDeps {
   readonly clock: Clock;
   readonly log: Log;
-  readonly facts: ScopeFacts & { readonly metricIntervalMs: number; readonly version: string };
+  readonly facts: ScopeFacts & Pick<MonitorOptions, "metricIntervalMs" | "version" | "receivers">;
   readonly openScope: OpenScope;
   /** Undefined when tracing is off. */
   readonly openTraces?: OpenTraces | undefined;
@@ -98,7 +99,7 @@ interface Registered {
   readonly prepared: PreparedCollector;
 }
 
-type Intakes = {
+type Intakes = Pick<Ingest, "events" | "crossDedup"> & {
   readonly flows: FlowIntake & { dedupSets(): DedupSetStatus[] };
   readonly audit: AuditIntake & { dedupSets(): DedupSetStatus[] };
 };
@@ -313,6 +314,8 @@ class IsolatedNetwork {
     const { clock, log, annotations, events, flowStore, facts } = this.#deps;
     const options = { ...this.#options, name };
     flowStore?.named(name);
+    const crossDedup =
+      facts.receivers?.webhook?.dedupAuditEvents === true ? new CrossDedup() : undefined;
     return {
       flows: createFlowIntake({
         options,
@@ -323,7 +326,9 @@ class IsolatedNetwork {
         metricIntervalMs: facts.metricIntervalMs,
         awaitsDevices: this.#collectsDevices(),
       }),
-      audit: createAuditIntake({ options, scope, clock, log, annotations, events }),
+      audit: createAuditIntake({ options, scope, clock, log, annotations, events, crossDedup }),
+      events,
+      crossDedup,
     };
   }
 
@@ -419,6 +424,10 @@ function explained(calls: EndpointCalls, endpoints: readonly OperationStatus[]):
   return { ...calls, lastError: attempts?.lastMessage ?? calls.lastError };
 }
 
-function dedupSetsOf({ flows, audit }: Intakes): DedupSetStatus[] {
-  return [...flows.dedupSets(), ...audit.dedupSets()];
+function dedupSetsOf({ flows, audit, crossDedup }: Intakes): DedupSetStatus[] {
+  return [
+    ...flows.dedupSets(),
+    ...audit.dedupSets(),
+    ...(crossDedup === undefined ? [] : [crossDedup.status()]),
+  ];
 }

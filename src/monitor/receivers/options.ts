@@ -30,7 +30,26 @@ export interface StreamOptions extends ReceiverOptions {
   readonly routes: readonly StreamRoute[];
 }
 
+/** A network that the webhook receiver serves. */
+interface WebhookRoute {
+  /** The configured name of the network; undefined is the only one. */
+  readonly network: string | undefined;
+  /** Undefined only on loopback. */
+  readonly secret: SentSecret | undefined;
+}
+
+export interface WebhookOptions extends ReceiverOptions {
+  readonly path: string;
+  /** Longest difference between the signature's time and now; 0 accepts any. */
+  readonly toleranceMs: number;
+  /** Whether a webhook event and an audit event of the same change count once. */
+  readonly dedupAuditEvents: boolean;
+  /** At least one. */
+  readonly routes: readonly WebhookRoute[];
+}
+
 /** Undefined members are switched off. */
 export interface ReceiversOptions {
   readonly stream: StreamOptions | undefined;
+  readonly webhook: WebhookOptions | undefined;
 }

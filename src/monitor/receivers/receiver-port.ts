@@ -18,11 +18,9 @@ const BODY_MS = 30_000;
 /** Outlasts a request's head and its processing, so that the refusal of a late one still arrives. */
 const STALL_MS = 50_000;
 const STOP_MS = 10_000;
-/** Requests without a credential at the same time; they are refused before their body is read. */
-const STRANGERS = 32;
-const STRANGERS_PER_ADDRESS = 16;
-/** All bodies together: two of the largest. */
-const BODIES = 2;
+/** Requests of the other share at the same time; they are refused before their body is read. */
+const OTHERS = 32;
+const OTHERS_PER_ADDRESS = 16;
 
 /** What differs between the receivers. */
 export interface ReceiverSpec extends Pick<ListenerSpec, "classify" | "refuse" | "handle"> {
@@ -30,6 +28,13 @@ export interface ReceiverSpec extends Pick<ListenerSpec, "classify" | "refuse" |
   readonly name: string;
   /** Configuration key of the address. */
   readonly setting: string;
+  /**
+   * The share of requests whose body is read: `owner` where the head carries the credential; a
+   * `stranger` that is slow loses its place to one that waits.
+   */
+  readonly share: "owner" | "stranger";
+  /** Bytes of all bodies together, in bodies of the largest size. */
+  readonly bodies: number;
   /** Whether every route has a credential. */
   readonly credential: boolean;
   /** Components that start before and stop after it. */
@@ -123,14 +128,14 @@ function listenerSpec(spec: ReceiverSpec, options: ReceiverOptions): ListenerSpe
     limits: {
       connections: MAX_CONNECTIONS,
       stallMs: STALL_MS,
-      owner: {
+      stranger: { requests: OTHERS, requestsPerAddress: OTHERS_PER_ADDRESS },
+      [spec.share]: {
         requests: maxConcurrentRequests,
         requestsPerAddress: maxConcurrentRequests,
         bodyBytes: maxBodyBytes,
-        bodiesBytes: maxBodyBytes * BODIES,
+        bodiesBytes: maxBodyBytes * spec.bodies,
         bodyMs: BODY_MS,
       },
-      stranger: { requests: STRANGERS, requestsPerAddress: STRANGERS_PER_ADDRESS },
     },
     ...(classify === undefined ? {} : { classify }),
     ...(refuse === undefined ? {} : { refuse }),

@@ -7,6 +7,10 @@ import type { ReceiversOptions } from "./options.ts";
 import { createReceiverPort, type ReceiverPort } from "./receiver-port.ts";
 import { createStreamHandler } from "./stream/handler.ts";
 import type { ReceiverTarget } from "./target.ts";
+import { createWebhookHandler } from "./webhook/handler.ts";
+
+/** Bodies of streams are large: two at their limit are held at the same time. */
+const STREAM_BODIES = 2;
 
 export interface ReceiversDeps {
   readonly clock: Clock;
@@ -25,7 +29,7 @@ export interface Receivers {
 
 export function createReceivers(deps: ReceiversDeps, options: ReceiversOptions): Receivers {
   const ports: ReceiverPort[] = [];
-  const { stream } = options;
+  const { stream, webhook } = options;
   if (stream !== undefined && deps.targets.length > 0) {
     const log = deps.log.child("stream");
     ports.push(
@@ -34,11 +38,31 @@ export function createReceivers(deps: ReceiversDeps, options: ReceiversOptions):
         {
           name: "stream",
           setting: "streaming.listen",
+          share: "owner",
+          bodies: STREAM_BODIES,
           credential: stream.routes.every(({ token }) => token !== undefined),
           needs: deps.needs,
           ...createStreamHandler({ ...deps, log }, stream),
         },
         stream,
+      ),
+    );
+  }
+  if (webhook !== undefined && deps.targets.length > 0) {
+    const log = deps.log.child("webhook");
+    ports.push(
+      createReceiverPort(
+        { clock: deps.clock, log },
+        {
+          name: "webhook",
+          setting: "webhook.listen",
+          share: "stranger",
+          bodies: webhook.maxConcurrentRequests,
+          credential: webhook.routes.every(({ secret }) => secret !== undefined),
+          needs: deps.needs,
+          ...createWebhookHandler(deps, webhook),
+        },
+        webhook,
       ),
     );
   }

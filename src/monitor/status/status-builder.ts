@@ -96,7 +96,7 @@ export function createStatusBuilder(deps: StatusDeps): () => Promise<Status> {
     const turns = new Turns();
     const { status: processPart, series } = await deps.processStatus.request({ labels: false });
     const nowMs = deps.clock.now();
-    const { networks, checkpoints, events, flows, certificates } = deps.monitor();
+    const { networks, checkpoints, certificates, events, flows } = deps.monitor();
     const rows: NetworkRow[] = [];
     for (const network of networks) rows.push(await networkRow(network, nowMs, turns));
     const devices = await deviceRows.of(

@@ -17,6 +17,7 @@ import { loadConfig, type LoadResult } from "../../../src/kernel/config/load.ts"
 import { scrapeKeys } from "../../../src/kernel/telemetry/config/scrape-keys.ts";
 import { gatewayKeys } from "../../../gateway/config.ts";
 import { streamingSchema } from "../../../src/monitor/receivers/config/stream-keys.ts";
+import { webhookSchema } from "../../../src/monitor/receivers/config/webhook-keys.ts";
 import { stateKeys } from "../../../src/kernel/state/backups/state-keys.ts";
 
 const schema = defineSchema(
@@ -25,6 +26,7 @@ const schema = defineSchema(
   processKeys,
   scrapeKeys,
   streamingSchema,
+  webhookSchema,
   adminKeys,
 );
 const long = "0123456789abcdef";

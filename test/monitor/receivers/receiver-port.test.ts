@@ -21,6 +21,8 @@ it("a receiver whose port is taken says so, retries, and is healthy once it is f
       name: "stream",
       setting: "streaming.listen",
       credential: true,
+      share: "owner",
+      bodies: 1,
       needs: [],
       handle: (_request, response) => void response.end("here"),
     },
