@@ -140,6 +140,9 @@ function configuration(
     otlp: { metric_interval: "300ms", protocol: "grpc", tls: { insecure: true } },
     scrape: { enabled: true, listen: "127.0.0.1:0" },
     annotations: { url: estate.dashboard.url },
+    // Off: one secret for all and one for each network exclude each other.
+    streaming: { routes: [{ network: "home", path: "/stream/home" }] },
+    webhook: { routes: [{ network: "home" }] },
     profiling: {
       profiler: { enabled: true, server_address: echo, basic_auth_user: "user", upload_rate: "1s" },
     },

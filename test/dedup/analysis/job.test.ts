@@ -460,6 +460,38 @@ describe("an analysis that ends early", () => {
     }
   });
 
+  it("after new metadata leaves the groups as they were, too", async () => {
+    const touched = async (): Promise<Bench> => {
+      const bench = await small();
+      await bench.put(7, edited(two, 10, "more"));
+      await bench.analyse();
+      await bench.put(3, one, { correspondent: "Ada", pending: false });
+      await bench.put(7, edited(two, 10, "more"), { correspondent: "Bob", pending: false });
+      return bench;
+    };
+    const undisturbed = await touched();
+    let commits = 0;
+    await undisturbed.analyse({ beforeCommit: () => void commits++ });
+    const expected = undisturbed.groups().map(withoutTime);
+    expect(commits).toBeGreaterThan(3);
+    for (let at = 0; at < commits; at++) {
+      const bench = await touched();
+      const before = bench.groups();
+      const generation = bench.env.read((snapshot) => metaNumber(snapshot, "generation"));
+      await expect(
+        bench.analyse({
+          beforeCommit: (count) => {
+            if (count === at) throw new Error("power off");
+          },
+        }),
+      ).rejects.toThrow("power off");
+      if (bench.env.read((snapshot) => metaNumber(snapshot, "generation")) === generation)
+        expect(bench.groups()).toEqual(before);
+      await bench.analyse();
+      expect([at, bench.groups().map(withoutTime)]).toEqual([at, expected]);
+    }
+  });
+
   it("stops with the signal's reason", async () => {
     const bench = await small();
     const stop = new AbortController();
