@@ -1,8 +1,10 @@
 import { expect, it } from "vitest";
 import { Secret } from "../../../src/kernel/base/secret.ts";
 import { sendSecret } from "../../../src/kernel/threads/secrets.ts";
+import { flowDocument } from "../../../src/monitor/flowstore/flow-document.ts";
 import { createFlowStores } from "../../../src/monitor/flowstore/flow-stores.ts";
 import { selectRecent } from "../../../src/monitor/flowstore/recent-query.ts";
+import { sumWindow } from "../../../src/monitor/flowstore/sum-query.ts";
 import type { NetworkOptions } from "../../../src/monitor/options.ts";
 import { networkOptions } from "../collectors/harness.ts";
 import { flowLogOptions } from "../flows/fixtures.ts";
@@ -67,4 +69,36 @@ it("pages go on over all networks by time and arrival, also when late flows arri
     ["late", "b3", "a3"],
   ]);
   expect([first.matched, third.matched, third.next, third.retained]).toEqual([8, 9, undefined, 9]);
+});
+
+it("several networks are summed together under *, and one under its name", async () => {
+  const stores = createFlowStores(clock, {
+    flows: storeOptions,
+    networks: [network("a"), network("b")],
+  });
+  const all = stores?.all ?? [];
+  for (const store of all) store.record(sampleFlow());
+  const documentOf = async (shown: typeof all) =>
+    flowDocument({
+      stores: shown,
+      networks: ["a", "b"],
+      nowMs: NOW_MS,
+      startMs: NOW_MS - 60_000,
+      endMs: NOW_MS,
+      retentionMs: storeOptions.retentionMs,
+      filter: noFilter,
+      sums: await sumWindow(
+        shown,
+        { startMs: NOW_MS - 60_000, endMs: NOW_MS, top: 5 },
+        new AbortController().signal,
+      ),
+      page: selectRecent(shown, query),
+    });
+  const [together, one] = [await documentOf(all), await documentOf(all.slice(1))];
+  expect([together.network, together.result?.totals?.flows, together.recentMatched]).toEqual([
+    "*",
+    2n,
+    2,
+  ]);
+  expect([one.network, one.result?.totals?.flows, one.recentMatched]).toEqual(["b", 1n, 1]);
 });
