@@ -234,6 +234,14 @@ export interface AnnotationOptions {
   >;
 }
 
+/** The store of flows in memory. Times are milliseconds. */
+export interface FlowStoreOptions {
+  readonly retentionMs: number;
+  /** Flows further ahead are refused. */
+  readonly maxFutureSkewMs: number;
+  readonly capacityProfile: "compact" | "default" | "expanded";
+}
+
 /** The store of events in memory. */
 export interface EventStoreOptions {
   readonly enabled: boolean;
@@ -273,6 +281,8 @@ export interface MonitorOptions {
   };
   readonly annotations: AnnotationOptions | undefined;
   readonly events: EventStoreOptions;
+  /** Undefined while `flows.enabled` is false. */
+  readonly flows?: FlowStoreOptions | undefined;
   readonly selfObservability: { readonly enabled: boolean; readonly instanceId: string };
   /** Warning thresholds of the cardinality page; by default the first network's. */
   readonly cardinality?: Pick<CardinalityOptions, "warningThreshold" | "criticalThreshold">;

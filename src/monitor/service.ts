@@ -20,6 +20,8 @@ import { openCheckpoints, type Checkpoints } from "./checkpoints/open.ts";
 import { allCollectors } from "./collectors/all.ts";
 import { createEventApi } from "./events/event-api.ts";
 import { createEventStore, type EventStore } from "./events/event-store.ts";
+import { createFlowApi } from "./flowstore/flow-api.ts";
+import { createFlowStores, type FlowStores } from "./flowstore/flow-stores.ts";
 import { createFirstRun } from "./first-run.ts";
 import { createNetwork, type MonitoredNetwork, type OpenProvider } from "./network/network.ts";
 import type { OpenScope } from "./network/network-scope.ts";
@@ -87,7 +89,7 @@ export async function createMonitorWith(
         },
         provider.kind,
       ));
-  const { networks, checkpoints, events, scope } = await assembleMonitor(
+  const { networks, checkpoints, events, flows, scope } = await assembleMonitor(
     {
       clock,
       ids,
@@ -114,6 +116,7 @@ export async function createMonitorWith(
   const status = (): MonitorStatus => ({
     networks: networks.flatMap((network) => network.status() ?? []),
     checkpoints: checkpoints.status(),
+    flows: flows?.status(),
     certificates: receivers?.certificates() ?? [],
     events: events?.status(),
   });
@@ -134,7 +137,7 @@ export async function createMonitorWith(
   context.onPorts(attach);
   return {
     name: "monitor",
-    rpc: [publisher.service, createEventApi(clock, events)],
+    rpc: [publisher.service, createEventApi(clock, events), createFlowApi(clock, flows)],
     plain: [],
     status,
   };
@@ -182,6 +185,8 @@ export interface MonitorParts {
   readonly checkpoints: Checkpoints;
   /** Undefined while `events.enabled` is false. */
   readonly events: EventStore | undefined;
+  /** Undefined while no flows are stored. */
+  readonly flows: FlowStores | undefined;
   /** The process's own series, which belong to no network. */
   readonly scope: Scope;
 }
@@ -218,6 +223,7 @@ export async function assembleMonitor(
   add(firstRun.component);
   const annotations = addAnnotations(deps, options, { scope, checkpoints });
   const events = options.events.enabled ? createEventStore(options.events) : undefined;
+  const flows = createFlowStores(clock, options);
   const networks = options.networks.map((network): MonitoredNetwork => {
     const shown = (collector: string): string =>
       options.several ? `${network.name}/${collector}` : collector;
@@ -233,6 +239,7 @@ export async function assembleMonitor(
         memory: () => checkpoints.network(network.name),
         annotations,
         events: events ?? { record: () => undefined },
+        flowStore: flows?.of(network.name),
         latestClientVersion: () => latest.latest(),
         registered: (collector) => firstRun.registered(shown(collector)),
         succeeded: () => firstRun.succeeded(),
@@ -246,7 +253,7 @@ export async function assembleMonitor(
       network,
     );
   });
-  return { networks, checkpoints, events, scope };
+  return { networks, checkpoints, events, flows, scope };
 }
 
 function createWriter(

@@ -6,6 +6,7 @@ import type { CapabilityRow } from "./capability/matrix.ts";
 import type { CheckpointStoreStatus } from "./checkpoints/open.ts";
 import type { CollectorReport } from "./collectors/collector-report.ts";
 import type { EventStoreStatus } from "./events/types.ts";
+import type { FlowStoresStatus } from "./flowstore/types.ts";
 import type { DedupSetStatus } from "./flows/types.ts";
 import type { EndpointCalls } from "./network/call-ledger.ts";
 import type { Device } from "./providers/model.ts";
@@ -46,6 +47,8 @@ export interface NetworkStatus {
 export interface MonitorStatus {
   readonly networks: readonly NetworkStatus[];
   readonly checkpoints: CheckpointStoreStatus;
+  /** Undefined while no flows are stored. */
+  readonly flows?: FlowStoresStatus | undefined;
   /** Of receivers with TLS. */
   readonly certificates: readonly {
     readonly name: string;

@@ -154,7 +154,6 @@ describe("the admin surface without a token", () => {
       "/api/nope",
       "/api/status.json/",
       "/api/",
-      "/api/flows.json",
       "/debug/pprof/",
       "//api/status.json",
     ]) {

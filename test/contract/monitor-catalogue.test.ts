@@ -52,7 +52,9 @@ const ABSENT: Readonly<Record<string, readonly string[]>> = {
     ...names("vpn.geoip.", "vpn.rdns."),
     "vpn.devices.by_country",
   ],
-  "the local store of flows: a later issue": ["vpn.network.store.dropped"],
+  "a flow older than the store keeps, shown in test/contract/flows.test.ts": [
+    "vpn.network.store.dropped",
+  ],
   "a minute after an object could not be read, shown in test/monitor/objectstore": [
     "svc.objectstore.retries",
   ],

@@ -135,10 +135,7 @@ function networkCard(facts: LandingFacts, state: PageState): View {
           body: html`<p class="note">${problem}</p>`,
         });
   const { collectors, device_cache: cache } = status;
-  const links = [
-    ...(status.flow_store.enabled ? [{ href: "/flows", label: "Flows" }] : []),
-    ...(status.event_store.enabled ? [{ href: "/events", label: "Events" }] : []),
-  ];
+  const links = status.event_store.enabled ? [{ href: "/events", label: "Events" }] : [];
   return card({
     title: "Network",
     href: "#inventory",

@@ -2,6 +2,7 @@
 import type { GatewayDeps } from "../../../gateway/gateway.ts";
 import { aiEnabled } from "../../dedup/ai/keys.ts";
 import { EventService } from "../../gen/steward/monitor/v1/event_service_pb.ts";
+import { FlowService } from "../../gen/steward/monitor/v1/flow_service_pb.ts";
 import { apiMetricsEnabled } from "../../dedup/config.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import { adminEnabled, adminRefreshInterval } from "../config/admin-keys.ts";
@@ -15,6 +16,7 @@ import type { Pool } from "../../kernel/pool/types.ts";
 import type { BoundService, PlainRoute } from "../../kernel/service.ts";
 import type { Supervisor } from "../../kernel/supervisor/component.ts";
 import { events } from "../../monitor/config/event-keys.ts";
+import { flows } from "../../monitor/config/flow-keys.ts";
 import { supportBundleRoute } from "../../monitor/support-bundle.ts";
 import { adminSurface, countAdminRefusals } from "./admin.ts";
 import type { DaemonConfiguration } from "../configuration.ts";
@@ -218,10 +220,11 @@ export function servedToOwner(daemon: ServedDaemon, backup: PlainRoute): Gateway
   };
 }
 
-/** The explorer of events is unknown while they are not stored. */
+/** The explorers of events and flows are unknown while these are not stored. */
 function monitorServices({ monitor, configuration }: ServedDaemon): readonly BoundService[] {
   const isOff = (service: BoundService): boolean =>
-    service.desc === EventService && !configuration.config.get(events.enabled);
+    (service.desc === EventService && !configuration.config.get(events.enabled)) ||
+    (service.desc === FlowService && !configuration.config.get(flows.enabled));
   return (monitor?.rpc ?? []).filter((service) => !isOff(service));
 }
 

@@ -59,7 +59,6 @@ export function processConstants(facts: ConstantFacts): ProcessConstants {
       streamingEnabled: config.get(streaming.enabled),
       webhookEnabled: config.get(webhook.enabled),
     },
-    flowStore: { retention: NONE, backend: {} },
     geoip: {},
     reverseDns: { ttl: NONE, negativeTtl: NONE },
   });

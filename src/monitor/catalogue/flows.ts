@@ -242,7 +242,7 @@ export const networkReporterObservations = defineMetric({
   group: "Network / flow",
   help: "Flow records by reporter trust and consistency.",
 });
-const networkStoreDropped = defineMetric({
+export const networkStoreDropped = defineMetric({
   name: "vpn.network.store.dropped",
   kind: "counter",
   unit: "{record}",

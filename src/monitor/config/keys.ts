@@ -14,6 +14,7 @@ import {
 import { checkFeeds, checkWindows } from "./checks/logs.ts";
 import { checkCardinality, checkNodes } from "./checks/series.ts";
 import { checkEvents, eventSchema } from "./event-keys.ts";
+import { flowSchema } from "./flow-keys.ts";
 import { networks } from "./network-keys.ts";
 import { privacySchema } from "./privacy-keys.ts";
 import { providerKeys } from "./provider-keys.ts";
@@ -32,6 +33,7 @@ export const monitorKeys: Schema = [
   ...privacySchema,
   ...annotationSchema,
   ...eventSchema,
+  ...flowSchema,
   ...upkeepSchema,
   ...streamingSchema,
   ...webhookSchema,

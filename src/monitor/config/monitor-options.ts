@@ -29,6 +29,7 @@ import { streamOptions } from "../receivers/config/stream-keys.ts";
 import { annotationCategories, annotations } from "./annotation-keys.ts";
 import { cardinality } from "./cardinality-keys.ts";
 import { events } from "./event-keys.ts";
+import { flows } from "./flow-keys.ts";
 import { networkOptions } from "./network-options.ts";
 import { networks } from "./network-keys.ts";
 import { privacy } from "./privacy-keys.ts";
@@ -76,6 +77,7 @@ export function monitorOptions(config: Config, facts: MonitorFacts): MonitorOpti
     },
     annotations: annotationOptions(config),
     events: readKeyGroup(config, events),
+    flows: flowStoreOptions(config),
     selfObservability: readKeyGroup(config, selfObservability),
     cardinality: {
       warningThreshold: config.get(cardinality.warningThreshold),
@@ -134,6 +136,11 @@ function tracingOptions(config: Config): Pick<MonitorOptions, "tracing"> {
       remoteParent: config.get(tracingRemoteParent),
     },
   };
+}
+
+function flowStoreOptions(config: Config): MonitorOptions["flows"] {
+  const { enabled, ...options } = readKeyGroup(config, flows);
+  return enabled ? options : undefined;
 }
 
 function annotationOptions(config: Config): AnnotationOptions | undefined {

@@ -27,6 +27,9 @@ import { Tallies } from "./tallies.ts";
 import { createDirectTraffic, createRollupTraffic } from "./traffic-metrics.ts";
 import type { DedupSetStatus, FlowBatch, FlowIntake, IntakeReport } from "./types.ts";
 import { UniqueDestinations } from "./unique.ts";
+import { networkStoreDropped } from "../catalogue/flows.ts";
+import { observationOf } from "../flowstore/observation.ts";
+import type { FlowSink } from "../flowstore/types.ts";
 import { nextTurn } from "../../kernel/async/turns.ts";
 
 export interface FlowIntakeDeps {
@@ -38,6 +41,8 @@ export interface FlowIntakeDeps {
   readonly scope: Scope;
   readonly clock: Clock;
   readonly devices: DeviceCache;
+  /** Undefined while flows are not stored. */
+  readonly store?: FlowSink | undefined;
   readonly metricIntervalMs: number;
   /** Whether devices will become known; series named before then end. */
   readonly awaitsDevices?: boolean;
@@ -96,7 +101,7 @@ class NetworkIntake implements FlowIntake {
     const identityDims = flow.identityDims && flow.nodeDims;
     this.#enrich = createEnricher(devices, {
       collapseExternal: flow.collapseExternal,
-      identity: identityDims || this.#log.mode === "per_connection",
+      identity: identityDims || this.#log.mode === "per_connection" || deps.store !== undefined,
     });
     this.#trust = createReporterTrust(devices, flowlogsSection.of(options));
     this.#rollup = new FlowRollup({ nodeDims: flow.nodeDims, identityDims });
@@ -220,6 +225,12 @@ class NetworkIntake implements FlowIntake {
     if (connection.type === EXIT && this.#deps.options.cardinality.flow.exitNodeAttribution)
       this.#tallies.exit(facts.hostname ?? (facts.record.nodeId || "unknown"), connection);
     if (this.#log.mode === "per_connection") this.#log.connection(flow, facts);
+    this.#store(flow, facts);
+  }
+
+  #store(flow: EnrichedFlow, facts: ReporterFacts): void {
+    const refusal = this.#deps.store?.record(observationOf(flow, facts));
+    if (refusal !== undefined) this.#deps.scope.add(networkStoreDropped, 1, { reason: refusal });
   }
 
   #factsOf(record: FlowRecord): ReporterFacts {

@@ -22,6 +22,7 @@ import type { CollectorReport } from "../collectors/collector-report.ts";
 import { createDeviceCache } from "../enrich/device-cache.ts";
 import type { DeviceCache } from "../enrich/types.ts";
 import type { EventSink } from "../events/types.ts";
+import type { FlowSink } from "../flowstore/types.ts";
 import { createFlowIntake } from "../flows/intake.ts";
 import type { AuditIntake, DedupSetStatus, FlowIntake } from "../flows/types.ts";
 import type { MonitorOptions, NetworkOptions } from "../options.ts";
@@ -69,6 +70,8 @@ export interface NetworkDeps {
   readonly memory: () => NetworkMemory;
   readonly annotations: AnnotationSink;
   readonly events: EventSink;
+  /** Undefined while its flows are not stored. */
+  readonly flowStore?: FlowSink | undefined;
   readonly latestClientVersion: () => string | undefined;
   /** Called with the collectors before they run, and after each successful run. */
   readonly registered: (collector: string) => void;
@@ -308,8 +311,9 @@ class IsolatedNetwork {
   }
 
   #intakes(name: string, scope: Scope, devices: DeviceCache): Intakes {
-    const { clock, log, annotations, events, facts } = this.#deps;
+    const { clock, log, annotations, events, flowStore, facts } = this.#deps;
     const options = { ...this.#options, name };
+    flowStore?.named(name);
     const crossDedup =
       facts.receivers?.webhook?.dedupAuditEvents === true ? new CrossDedup() : undefined;
     return {
@@ -318,6 +322,7 @@ class IsolatedNetwork {
         scope,
         clock,
         devices,
+        store: flowStore,
         metricIntervalMs: facts.metricIntervalMs,
         awaitsDevices: this.#collectsDevices(),
       }),

@@ -36,6 +36,7 @@ import type { CardinalitySampler } from "./samplers/cardinality-sampler.ts";
 import type { CatalogueRows } from "./rows/catalogue-rows.ts";
 import { createCollectorRows } from "./rows/collector-rows.ts";
 import { createDeviceRows } from "./rows/device-rows.ts";
+import { flowStoreOf } from "./rows/flow-store-row.ts";
 import { evaluateHealth } from "./health.ts";
 import { createConfigPart, serviceInfo } from "./process/process-part.ts";
 import type { ProcessStatusClient } from "./process/process-status-client.ts";
@@ -95,7 +96,7 @@ export function createStatusBuilder(deps: StatusDeps): () => Promise<Status> {
     const turns = new Turns();
     const { status: processPart, series } = await deps.processStatus.request({ labels: false });
     const nowMs = deps.clock.now();
-    const { networks, checkpoints, certificates, events } = deps.monitor();
+    const { networks, checkpoints, certificates, events, flows } = deps.monitor();
     const rows: NetworkRow[] = [];
     for (const network of networks) rows.push(await networkRow(network, nowMs, turns));
     const devices = await deviceRows.of(
@@ -134,6 +135,7 @@ export function createStatusBuilder(deps: StatusDeps): () => Promise<Status> {
       deviceCache: deviceCacheOf(networks),
       devices,
       eventStore: eventStoreOf(events),
+      flowStore: flowStoreOf(flows),
       fleet: deps.fleet(),
       logEvents: catalogue.logEvents,
       nodeDiscovery: nodeDiscovery(networks),

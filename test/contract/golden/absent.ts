@@ -17,7 +17,7 @@ export const ABSENT: Readonly<Record<string, readonly string[]>> = {
   "receivers are off; shown in test/contract/streaming and test/contract/webhook": startingWith("vpn.stream.", "vpn.webhook."),
   "there is no ingress log yet": startingWith("svc.ingress_wal."),
   "names and places of addresses are not looked up yet": [...startingWith("vpn.geoip.", "vpn.rdns."), "vpn.devices.by_country"],
-  "there is no local store of flows yet": ["vpn.network.store.dropped"],
+  "needs a flow that is older than the store keeps; shown in test/contract/flows.test.ts": ["vpn.network.store.dropped"],
   [`the document service is off, since jobs and stores take the machine's time; ${REAL_DAEMON}`]:
     startingWith("svc.state.", "svc.jobs_total", "svc.jobs."),
   [`the checkpoint file is written by other threads in the machine's time; ${REAL_DAEMON}`]:

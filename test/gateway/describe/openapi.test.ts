@@ -245,6 +245,7 @@ const IDS: Readonly<Record<string, string>> = {
   "GET /api/status.json": "monitorGetStatus",
   "GET /api/config.json": "monitorGetConfigSummary",
   "GET /api/events.json": "monitorListEvents",
+  "GET /api/flows.json": "monitorQueryFlows",
   "GET /api/cardinality.json": "monitorGetCardinality",
   "GET /api/support-bundle.zip": "monitorGetSupportBundle",
   "GET /v1/sys/health": "tokensGetHealth",

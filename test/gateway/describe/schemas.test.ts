@@ -161,7 +161,7 @@ describe("a baseline", () => {
 describe("what the monitor's readers were promised", () => {
   const promised = (name: string): Baseline =>
     JSON.parse(readFileSync(join(root, `docs/schemas/${name}.baseline.json`), "utf8")) as Baseline;
-  const names = ["status", "config-summary", "cardinality", "events"];
+  const names = ["status", "config-summary", "cardinality", "events", "flows"];
   const before = new Map(names.map((name) => [name, promised(name)]));
   const changed = (
     change: (paths: Record<string, string>) => void,

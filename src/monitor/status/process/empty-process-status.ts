@@ -17,12 +17,7 @@ import {
   UpdateSchema,
   UpdateState,
 } from "../../../gen/steward/monitor/v1/process_pb.ts";
-import {
-  FlowBackendSchema,
-  FlowStoreSchema,
-  GeoipSchema,
-  ReverseDnsSchema,
-} from "../../../gen/steward/monitor/v1/stores_pb.ts";
+import { GeoipSchema, ReverseDnsSchema } from "../../../gen/steward/monitor/v1/stores_pb.ts";
 import { schemaVersion } from "../../../kernel/wire/style.ts";
 import { humanBytes, humanDuration } from "../human.ts";
 import type { ProcessStatus } from "./process-status.ts";
@@ -46,7 +41,6 @@ export function emptyProcessStatus(): ProcessStatus {
     delivery: [Signal.METRICS, Signal.LOGS, Signal.TRACES].map((signal) =>
       create(DeliverySchema, { signal }),
     ),
-    flowStore: create(FlowStoreSchema, { retention: never, backend: create(FlowBackendSchema) }),
     geoip: create(GeoipSchema),
     reverseDns: create(ReverseDnsSchema, { ttl: never, negativeTtl: never }),
     metricsServing: create(MetricsServingSchema, { config: create(ServingConfigSchema) }),

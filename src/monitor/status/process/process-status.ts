@@ -68,7 +68,6 @@ export type ProcessField =
   | "telemetry"
   | "config"
   | "receivers"
-  | "flowStore"
   | "geoip"
   | "reverseDns"
   | "components"

@@ -1,0 +1,120 @@
+/** Sums of the traffic of one minute: exact totals, and tables with limits. */
+import type { FlowCapacity } from "./capacity.ts";
+import { mirrored, Sum, SumTable, type Counts } from "./sums.ts";
+import type { FlowObservation } from "./types.ts";
+
+/** Each table, and the limit of its entries. */
+const tableLimits = {
+  pairs: "pairs",
+  nodes: "nodes",
+  ports: "ports",
+  transports: "labels",
+  trafficTypes: "labels",
+  users: "labels",
+  tags: "labels",
+  oses: "labels",
+  paths: "labels",
+  derpRegions: "labels",
+  tagMatrix: "cells",
+  userMatrix: "cells",
+  osMatrix: "cells",
+  peerPaths: "peerPaths",
+} as const satisfies Readonly<Record<string, keyof FlowCapacity>>;
+
+export type FlowTable = keyof typeof tableLimits;
+export type FlowTables = Readonly<Record<FlowTable, SumTable>>;
+export const flowTables = Object.keys(tableLimits) as readonly FlowTable[];
+
+/** Tags of one end that are counted; further ones are not. */
+const MAX_TAGS = 32;
+const noTags: readonly string[] = [];
+
+export interface Bucket {
+  readonly totals: Sum;
+  readonly tables: FlowTables;
+  /** Observations with a part in `__other__`. */
+  truncated: number;
+}
+
+export function createBucket(limits: FlowCapacity): Bucket {
+  return {
+    totals: new Sum(),
+    tables: tablesWith((table) => limits[tableLimits[table]]),
+    truncated: 0,
+  };
+}
+
+export function tablesWith(limitOf: (table: FlowTable) => number): FlowTables {
+  return Object.fromEntries(
+    flowTables.map((table) => [table, new SumTable(limitOf(table))]),
+  ) as Record<FlowTable, SumTable>;
+}
+
+/** False when a part of it went to `__other__`. */
+export function addToBucket(bucket: Bucket, flow: FlowObservation): boolean {
+  const { tables, totals } = bucket;
+  const counts = new Sum();
+  counts.addConnection(flow);
+  totals.add(counts);
+  const sourceTags = tagsOf(flow.srcTags);
+  const destinationTags = tagsOf(flow.dstTags);
+  let fits = addNodes(tables, flow, counts);
+  fits = addLabels(tables, flow, counts) && fits;
+  fits = addBoth(tables.users, flow.srcUser, flow.dstUser, counts) && fits;
+  fits = addBoth(tables.oses, flow.srcOs, flow.dstOs, counts) && fits;
+  for (const tag of sourceTags) fits = tables.tags.add([tag], "first", counts) && fits;
+  for (const tag of destinationTags)
+    if (!sourceTags.includes(tag)) fits = tables.tags.add([tag], "first", counts) && fits;
+  for (const source of sourceTags)
+    for (const destination of destinationTags)
+      fits = tables.tagMatrix.add([source, destination], "first", counts) && fits;
+  if (flow.srcUser !== "" && flow.dstUser !== "")
+    fits = tables.userMatrix.add([flow.srcUser, flow.dstUser], "first", counts) && fits;
+  if (flow.srcOs !== "" && flow.dstOs !== "")
+    fits = tables.osMatrix.add([flow.srcOs, flow.dstOs], "first", counts) && fits;
+  if (!fits) bucket.truncated += 1;
+  return fits;
+}
+
+function addNodes(
+  { pairs, nodes, ports, peerPaths }: FlowTables,
+  { srcNode, dstNode, trafficType, dstPort, transport, dstService, path }: FlowObservation,
+  counts: Counts,
+): boolean {
+  let fits = true;
+  if (srcNode !== "" && dstNode !== "")
+    fits = pairs.add([srcNode, dstNode, trafficType], "first", counts);
+  if (srcNode !== "") fits = nodes.add([srcNode], "first", counts) && fits;
+  if (dstNode !== "") fits = nodes.add([dstNode], "second", mirrored(counts)) && fits;
+  if (trafficType !== "physical" && dstPort !== "")
+    fits = ports.add([dstPort, transport, dstService], "first", counts) && fits;
+  // The source of physical traffic is the peer.
+  if (path !== "" && srcNode !== "")
+    fits = peerPaths.add([srcNode], path === "derp" ? "second" : "first", counts) && fits;
+  return fits;
+}
+
+function addLabels(
+  { transports, trafficTypes, paths, derpRegions }: FlowTables,
+  { transport, trafficType, path, derpRegion }: FlowObservation,
+  counts: Counts,
+): boolean {
+  let fits = transports.add([transport], "first", counts);
+  fits = trafficTypes.add([trafficType], "first", counts) && fits;
+  if (path !== "") fits = paths.add([path], "first", counts) && fits;
+  if (derpRegion !== "") fits = derpRegions.add([derpRegion], "first", counts) && fits;
+  return fits;
+}
+
+/** A label at both ends counts once. */
+function addBoth(table: SumTable, source: string, destination: string, counts: Counts): boolean {
+  let fits = true;
+  if (source !== "") fits = table.add([source], "first", counts);
+  if (destination !== "" && destination !== source)
+    fits = table.add([destination], "first", counts) && fits;
+  return fits;
+}
+
+function tagsOf(tags: string): readonly string[] {
+  return tags === "" ? noTags : tags.split(",", MAX_TAGS);
+}

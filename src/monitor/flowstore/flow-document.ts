@@ -1,0 +1,169 @@
+/** Writes the answer of `QueryFlows`. */
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import {
+  FlowReportSchema,
+  type FlowCountsSchema,
+  type FlowResultSchema,
+  type FlowSchema,
+  type FlowStatsSchema,
+} from "../../gen/steward/monitor/v1/flows_pb.ts";
+import { formatDuration } from "../../kernel/config/values/units.ts";
+import { schemaVersion } from "../../kernel/wire/style.ts";
+import { writeCursor } from "./cursor.ts";
+import type { FlowStore } from "./flow-store.ts";
+import type { FlowFilter, RecentPage } from "./recent-query.ts";
+import type { Counts, SumEntry } from "./sums.ts";
+import type { WindowSums } from "./sum-query.ts";
+import type { StoredFlow } from "./types.ts";
+
+export interface FlowAnswer {
+  /** Those that are shown. */
+  readonly stores: readonly FlowStore[];
+  /** Names of all networks with a store. */
+  readonly networks: readonly string[];
+  readonly nowMs: number;
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly retentionMs: number;
+  readonly filter: FlowFilter;
+  readonly sums: WindowSums;
+  readonly page: RecentPage;
+}
+
+/** Name of several networks together. */
+const SEVERAL = "*";
+/** No rule of the access policy. */
+const NO_RULE = -1;
+
+export function flowDocument(answer: FlowAnswer): MessageInitShape<typeof FlowReportSchema> {
+  const { stores, networks, page, sums, filter } = answer;
+  const [only, ...others] = stores;
+  return {
+    schemaVersion: schemaVersion(FlowReportSchema),
+    network: only === undefined || others.length > 0 ? SEVERAL : only.network,
+    networks: [...networks],
+    window: formatDuration(answer.endMs - answer.startMs),
+    retention: formatDuration(answer.retentionMs),
+    stats: statsOf(stores),
+    result: resultOf(sums, answer),
+    recent: page.rows.map(rowOf),
+    policy: { available: false },
+    generatedAt: timestampFromMs(answer.nowMs),
+    ...(Object.values(filter).every((value) => value === "") ? {} : { filters: { ...filter } }),
+    recentMatched: page.matched,
+    recentReturned: page.rows.length,
+    recentRetained: page.retained,
+    recentTruncated: page.isFull,
+    nextCursor: page.next === undefined ? "" : writeCursor(page.next),
+  };
+}
+
+function statsOf(stores: readonly FlowStore[]): MessageInitShape<typeof FlowStatsSchema> {
+  const rows = stores.map((store) => store.status());
+  const sum = (read: (row: (typeof rows)[number]) => number): number =>
+    rows.reduce((total, row) => total + read(row), 0);
+  const times = rows.flatMap((row) => row.times ?? []);
+  return {
+    buckets: sum(({ buckets }) => buckets),
+    capacity: Math.max(0, ...rows.map(({ capacity }) => capacity)),
+    observations: BigInt(sum(({ observations }) => observations)),
+    truncated: BigInt(sum(({ truncated }) => truncated)),
+    ...(times.length === 0
+      ? {}
+      : {
+          earliest: timestampFromMs(Math.min(...times.map(({ earliestMs }) => earliestMs))),
+          latest: timestampFromMs(Math.max(...times.map(({ latestMs }) => latestMs))),
+        }),
+    backend: { kind: "memory", healthy: true },
+  };
+}
+
+function resultOf(
+  { ranked, ...sums }: WindowSums,
+  { startMs, endMs }: FlowAnswer,
+): MessageInitShape<typeof FlowResultSchema> {
+  const { lastMs = endMs } = sums;
+  const labels = (entries: readonly SumEntry[]) =>
+    entries.map(({ names: [label = ""], first }) => ({ label, counts: countsOf(first) }));
+  const cells = (entries: readonly SumEntry[]) =>
+    entries.map(({ names: [src = "", dst = ""], first }) => ({
+      src,
+      dst,
+      counts: countsOf(first),
+    }));
+  return {
+    window: {
+      ...(sums.lastMs === undefined ? {} : { start: timestampFromMs(startMs) }),
+      end: timestampFromMs(Math.min(endMs, lastMs)),
+    },
+    step: formatDuration(sums.stepMs),
+    totals: countsOf(sums.totals),
+    series: sums.series.map(([timeMs, counts]) => ({
+      time: timestampFromMs(timeMs),
+      counts: countsOf(counts),
+    })),
+    pairs: ranked.pairs.map(({ names: [src = "", dst = "", trafficType = ""], first }) => ({
+      src,
+      dst,
+      trafficType,
+      counts: countsOf(first),
+    })),
+    nodes: ranked.nodes.map(({ names: [node = ""], first, second }) => ({
+      node,
+      sent: countsOf(first),
+      received: countsOf(second),
+    })),
+    ports: ranked.ports.map(({ names: [port = "", transport = "", service = ""], first }) => ({
+      port,
+      transport,
+      service,
+      counts: countsOf(first),
+    })),
+    transports: labels(ranked.transports),
+    trafficTypes: labels(ranked.trafficTypes),
+    users: labels(ranked.users),
+    tags: labels(ranked.tags),
+    oses: labels(ranked.oses),
+    paths: labels(ranked.paths),
+    derpRegions: labels(ranked.derpRegions),
+    tagMatrix: cells(ranked.tagMatrix),
+    userMatrix: cells(ranked.userMatrix),
+    osMatrix: cells(ranked.osMatrix),
+    peerPaths: ranked.peerPaths.map(({ names: [peer = ""], first, second }) => ({
+      peer,
+      direct: countsOf(first),
+      relayed: countsOf(second),
+    })),
+    truncated: BigInt(sums.truncated),
+  };
+}
+
+function rowOf(flow: StoredFlow): MessageInitShape<typeof FlowSchema> {
+  const {
+    timeMs,
+    seq: _seq,
+    dstPort: _port,
+    txBytes,
+    rxBytes,
+    txPackets,
+    rxPackets,
+    ...texts
+  } = flow;
+  return {
+    ...texts,
+    time: timestampFromMs(timeMs),
+    rule: NO_RULE,
+    counts: countsOf({ txBytes, rxBytes, txPackets, rxPackets, flows: 1 }),
+  };
+}
+
+function countsOf(counts: Counts): MessageInitShape<typeof FlowCountsSchema> {
+  return {
+    txBytes: BigInt(counts.txBytes),
+    rxBytes: BigInt(counts.rxBytes),
+    txPackets: BigInt(counts.txPackets),
+    rxPackets: BigInt(counts.rxPackets),
+    flows: BigInt(counts.flows),
+  };
+}

@@ -1,0 +1,107 @@
+/** Traffic summed by names, with a limit of entries beyond which it goes to `__other__`. */
+import type { Counters } from "../flows/record.ts";
+
+/** Name of what exceeds a limit. */
+const OTHER = "__other__";
+
+/** Traffic, and the number of its connections. */
+export interface Counts extends Counters {
+  readonly flows: number;
+}
+
+/** Sums under the same names. */
+export interface SumEntry {
+  readonly names: readonly string[];
+  readonly first: Sum;
+  /** The other direction or path, in tables that have two. */
+  readonly second: Sum;
+}
+
+export class Sum implements Counts {
+  txBytes = 0;
+  rxBytes = 0;
+  txPackets = 0;
+  rxPackets = 0;
+  flows = 0;
+
+  get bytes(): number {
+    return this.txBytes + this.rxBytes;
+  }
+
+  addConnection(more: Counters): void {
+    this.txBytes += more.txBytes;
+    this.rxBytes += more.rxBytes;
+    this.txPackets += more.txPackets;
+    this.rxPackets += more.rxPackets;
+    this.flows += 1;
+  }
+
+  add(more: Counts): void {
+    this.txBytes += more.txBytes;
+    this.rxBytes += more.rxBytes;
+    this.txPackets += more.txPackets;
+    this.rxPackets += more.rxPackets;
+    this.flows += more.flows;
+  }
+}
+
+/** The same traffic, seen from the other end. */
+export function mirrored({ txBytes, rxBytes, txPackets, rxPackets, flows }: Counts): Counts {
+  return { txBytes: rxBytes, rxBytes: txBytes, txPackets: rxPackets, rxPackets: txPackets, flows };
+}
+
+/** Faster than `join` for the one or two names that nearly all tables have. */
+function keyOf(names: readonly string[]): string {
+  const [one = "", two] = names;
+  if (two === undefined) return one;
+  return names.length === 2 ? `${one}\0${two}` : names.join("\0");
+}
+
+export class SumTable {
+  readonly #maxEntries: number;
+  readonly #entries = new Map<string, SumEntry>();
+
+  constructor(maxEntries: number) {
+    this.#maxEntries = maxEntries;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** By unambiguous keys. */
+  entries(): IterableIterator<[string, SumEntry]> {
+    return this.#entries.entries();
+  }
+
+  /** False when the table is full and the traffic went to `__other__`. */
+  add(names: readonly string[], side: "first" | "second", counts: Counts): boolean {
+    const key = keyOf(names);
+    const known = this.#entries.get(key);
+    if (known !== undefined) {
+      known[side].add(counts);
+      return true;
+    }
+    if (this.#entries.size < this.#maxEntries) {
+      this.#create(key, names)[side].add(counts);
+      return true;
+    }
+    const others = names.map(() => OTHER);
+    const other = others.join("\0");
+    (this.#entries.get(other) ?? this.#create(other, others))[side].add(counts);
+    return false;
+  }
+
+  /** Adds both sides of an entry of another table under its key. */
+  merge(key: string, { names, first, second }: SumEntry): void {
+    const entry = this.#entries.get(key) ?? this.#create(key, names);
+    entry.first.add(first);
+    entry.second.add(second);
+  }
+
+  #create(key: string, names: readonly string[]): SumEntry {
+    const entry = { names, first: new Sum(), second: new Sum() };
+    this.#entries.set(key, entry);
+    return entry;
+  }
+}

@@ -1,0 +1,42 @@
+/** A stored flow and stores over a clock that moves by hand. */
+import type { FlowStoreOptions } from "../../../src/monitor/options.ts";
+import type { FlowObservation } from "../../../src/monitor/flowstore/types.ts";
+
+export const NOW_MS = Date.parse("2026-05-04T12:00:30Z");
+
+export const storeOptions: FlowStoreOptions = {
+  retentionMs: 3_600_000,
+  maxFutureSkewMs: 60_000,
+  capacityProfile: "compact",
+};
+
+/** From alpha to beta, now. */
+export function sampleFlow(given: Partial<FlowObservation> = {}): FlowObservation {
+  return {
+    timeMs: NOW_MS,
+    trafficType: "virtual",
+    transport: "tcp",
+    srcAddr: "100.64.0.7",
+    dstAddr: "100.64.0.9",
+    srcNode: "alpha",
+    dstNode: "beta",
+    dstPort: "443",
+    dstService: "https",
+    srcUser: "ada@corp.test",
+    dstUser: "",
+    srcTags: "",
+    dstTags: "tag:db,tag:web",
+    srcOs: "linux",
+    dstOs: "linux",
+    reporterNodeId: "nA",
+    reporterTrust: "unconfigured",
+    reporterConsistency: "match",
+    path: "",
+    derpRegion: "",
+    txBytes: 100,
+    rxBytes: 10,
+    txPackets: 4,
+    rxPackets: 2,
+    ...given,
+  };
+}
