@@ -133,9 +133,8 @@ function comparison({ group, other, texts }: OpenGroup): Child {
   );
   const side = (member: GroupMember, word: string): View =>
     html`<span><strong>${titleOf(member)}</strong><small>${word}</small></span>`;
-  const pictures = [primary, beside].map((member) => pageImage(member, titleOf(member), "large"));
   return html`<div class="part"><h4>Difference</h4>
-    ${pictures.every((picture) => picture === undefined) ? undefined : html`<div class="sides pictures"><div>${pictures[0]}</div><div>${pictures[1]}</div></div>`}
+    ${picturesOf(primary, beside)}
     ${
       pair === undefined
         ? html`<p class="note">This pair was not scored by itself: both match the centre of the group. The delete plan leaves such a document out; keep another one, or review the two by hand.</p>`
@@ -154,6 +153,14 @@ function comparison({ group, other, texts }: OpenGroup): Child {
             right: side(beside, "would be deleted"),
           })
     }</div>`;
+}
+
+/** Nothing where neither archive has pictures. */
+function picturesOf(primary: GroupMember, beside: GroupMember): Child {
+  if (primary.paperlessId === null && beside.paperlessId === null) return undefined;
+  const side = (member: GroupMember, word: string): View =>
+    html`<div>${pageImage(member, titleOf(member), "large") ?? html`<p class="note">Its archive has no pictures; a Paperless-ngx has them.</p>`}<p class="note">${word}</p></div>`;
+  return html`<div class="sides pictures">${side(primary, "stays")}${side(beside, "would be deleted")}</div>`;
 }
 
 function historyView({ history }: Group, state: PageState): Child {

@@ -382,3 +382,27 @@ describe("documents", () => {
     expect(html).toContain("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;");
   });
 });
+
+describe("pictures of an open group", () => {
+  const withPictures = (a: number | null, b: number | null): string =>
+    opened({
+      group: group("g", {
+        members: [
+          member("a", { isPrimary: true, paperlessId: a }),
+          member("b", { paperlessId: b }),
+        ],
+      }),
+    });
+
+  it("stand beside one another, with what is to happen to each document", () => {
+    const html = withPictures(7, 8);
+    expect(html.match(/<img[^>]*thumb/g)).toHaveLength(2);
+    expect(html).toMatch(/documents\/7\/thumb.*stays.*documents\/8\/thumb.*would be deleted/s);
+  });
+
+  it("are a sentence where one of two archives has none, and nothing where both have none", () => {
+    const sentence = "Its archive has no pictures";
+    expect(withPictures(null, 8)).toContain(sentence);
+    expect(withPictures(null, null)).not.toContain(sentence);
+  });
+});
