@@ -79,7 +79,7 @@ describe.skipIf(chromiumPath === undefined)(
       await expect
         .poll(() => page.getByText("The archive gives no picture of it.").count(), SOON)
         .toBe(2);
-      expect(await page.locator("img[data-page]:visible").count()).toBe(0);
+      await expect.poll(() => page.locator("img[data-page]:visible").count(), SOON).toBe(0);
     });
 
     it("are on a document's own page, too", async () => {

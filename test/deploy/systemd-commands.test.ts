@@ -37,6 +37,11 @@ const commands = [
   ...readFileSync(join(root, "docs/systemd.md"), "utf8").matchAll(/sh -c '([^']+)'/g),
 ].map(([, line = ""]) => line.replace("/opt/steward", root));
 
+/** The page's line that runs this command. */
+function commandOf(name: string): string {
+  return commands.find((line) => line.includes(`/steward ${name} `)) ?? "";
+}
+
 interface Place {
   readonly state: string;
   readonly credentials: string;
@@ -82,11 +87,11 @@ function asService(
   return { code: status, output: stdout + stderr };
 }
 
-/** Starts the daemon and stops it as soon as it listens, so that there is a state. */
-function startOnce(where: Place): string {
+/** Starts the daemon, runs a command as soon as it listens, and stops it. */
+function startOnce(where: Place, meanwhile = ":"): string {
   const daemon = `"${root}/bin/steward" -config "$CREDENTIALS_DIRECTORY/steward.yaml"`;
   const { code, output } = asService(
-    `exec 3>&1; { ${daemon} 2>&3 & echo "$!" > "$STATE_DIRECTORY/pid"; wait; } | while read -r line; do echo "$line"; kill "$(cat "$STATE_DIRECTORY/pid")"; done`,
+    `exec 3>&1; { ${daemon} 2>&3 & echo "$!" > "$STATE_DIRECTORY/pid"; wait; } | while read -r line; do echo "$line"; (${meanwhile}); kill "$(cat "$STATE_DIRECTORY/pid")"; done`,
     where,
   );
   expect(code).toBe(0);
@@ -98,26 +103,31 @@ describe.skipIf(!able)("as the service's user (skipped without root and setpriv)
     const where = place();
     chownSync(where.state, USER, USER);
     startOnce(where);
-    const [rootToken = "", check = "", backup = "", rotateKey = "", ...others] = commands;
-    expect(others).toEqual([]);
-    expect(asService(rootToken, where)).toEqual({
+    expect(commands).toHaveLength(5);
+    expect(asService(commandOf("root-token"), where)).toEqual({
       code: 0,
       output: expect.stringMatching(/^hvs\.\S+\n$/) as string,
     });
-    expect(asService(check, where)).toEqual({
+    expect(asService(commandOf("check"), where)).toEqual({
       code: 0,
       output: expect.stringContaining(`${where.state}: all 4 stores are intact`) as string,
     });
-    expect(asService(backup, where)).toEqual({
+    expect(asService(commandOf("backup"), where)).toEqual({
       code: 0,
       output: expect.stringContaining("complete: 3 stores") as string,
     });
-    expect(asService(rotateKey, where)).toEqual({
+    expect(asService(commandOf("rotate-key"), where)).toEqual({
       code: 1,
       output: expect.stringContaining(
         `the key is the systemd credential ${where.credentials}/tokens.key`,
       ) as string,
     });
+  });
+
+  it("status answers while the service runs", () => {
+    const where = place();
+    chownSync(where.state, USER, USER);
+    expect(startOnce(where, commandOf("status"))).toMatch(/^Steward .* up /m);
   });
 
   it("rotate-key replaces a key that lies in the state folder", () => {
@@ -126,7 +136,7 @@ describe.skipIf(!able)("as the service's user (skipped without root and setpriv)
     chownSync(where.state, USER, USER);
     startOnce(where);
     const former = readFileSync(join(where.state, "tokens.key"), "utf8");
-    expect(asService(commands.at(-1) ?? "", where)).toMatchObject({ code: 0 });
+    expect(asService(commandOf("rotate-key"), where)).toMatchObject({ code: 0 });
     expect(readFileSync(join(where.state, "tokens.key"), "utf8")).not.toBe(former);
     startOnce(where);
   });

@@ -14,9 +14,19 @@ import {
   checkScrape,
 } from "../../../../src/kernel/telemetry/config/scrape-keys.ts";
 import { gatewayKeys } from "../../../../gateway/config.ts";
+import { streamingSchema } from "../../../../src/monitor/receivers/config/stream-keys.ts";
+import { webhookSchema } from "../../../../src/monitor/receivers/config/webhook-keys.ts";
 import { stateKeys } from "../../../../src/kernel/state/backups/state-keys.ts";
 
-const schema = defineSchema(gatewayKeys, stateKeys, processKeys, adminKeys, scrapeKeys);
+const schema = defineSchema(
+  gatewayKeys,
+  stateKeys,
+  processKeys,
+  adminKeys,
+  scrapeKeys,
+  streamingSchema,
+  webhookSchema,
+);
 const cert = rootCertificates[0] ?? "";
 
 function load(yaml: string): LoadResult {
