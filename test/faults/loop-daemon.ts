@@ -25,7 +25,7 @@ export async function startMeasured(): Promise<MeasuredDaemon> {
   await rest(vault.daemon, "GET", "/api/v1/health");
   return {
     vault,
-    read: () => reading(socket),
+    read: () => readLoop(socket),
     block: (ms) =>
       void connect(socket)
         .on("error", () => undefined)
@@ -33,7 +33,8 @@ export async function startMeasured(): Promise<MeasuredDaemon> {
   };
 }
 
-function reading(path: string): Promise<LoopReading> {
+/** Asks the meter behind a socket. */
+export function readLoop(path: string): Promise<LoopReading> {
   return new Promise((resolve, reject) => {
     let text = "";
     const client = connect(path);
