@@ -1,18 +1,28 @@
 /**
- * Writes `docs/configuration.md` from the schema, so that the reference cannot say anything else
+ * Writes `docs/configuration.md` and its JSON Schema from the schema of the keys, so that the reference cannot say anything else
  * than the program.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { daemonSchema } from "../src/daemon/configuration.ts";
+import { fileSchema } from "../src/kernel/config/file-schema.ts";
 import { variableOf, type Key, type Schema } from "../src/kernel/config/key.ts";
 
 /** Where the reference is committed. */
 export const CONFIG_PAGE = join(import.meta.dirname, "../docs/configuration.md");
 
-/** Writes the reference. */
+/** Where the JSON Schema is committed; `steward config-schema` prints the same. */
+export const CONFIG_SCHEMA = join(import.meta.dirname, "../docs/configuration.schema.json");
+
+/** Writes the reference and the JSON Schema. */
 export function writeConfigDocs(): void {
   writeFileSync(CONFIG_PAGE, configPage(daemonSchema));
+  writeFileSync(CONFIG_SCHEMA, configSchema(daemonSchema));
+}
+
+/** The JSON Schema as text. */
+export function configSchema(schema: Schema): string {
+  return `${JSON.stringify(fileSchema(schema), undefined, 2)}\n`;
 }
 
 /** The reference of a schema. */
@@ -37,6 +47,9 @@ key marked *secret* is never printed and can be read from a file: add \`_file\` 
 Lists in variables are separated by commas. A key without a value, with an empty text or with an empty variable counts as
 not set, so a template may contain every key. \`steward -validate\` reports all errors at once and warns
 of paths that do not exist; \`steward -print-effective-config\` prints the resulting configuration, and \`steward -print-effective-config-yaml\` prints it as a configuration file.
+
+\`steward config-schema\` prints the file's JSON Schema ([configuration.schema.json](configuration.schema.json)), with which an editor
+completes keys, shows what they are and marks mistakes while the file is written.
 
 Without \`-config\`, \`-demo\` and any variable that begins with \`STEWARD_\` or \`PAPERLESS_\`, the daemon reads
 \`$XDG_CONFIG_HOME/steward/steward.yaml\` (\`~/.config/steward/steward.yaml\` when the variable is not set), else

@@ -3,6 +3,7 @@ import { backupCommand } from "./backup-command.ts";
 import { checkCommand } from "./check-command.ts";
 import { completionCommand } from "./completion-command.ts";
 import type { Command } from "./command.ts";
+import { configSchemaCommand } from "./config-schema-command.ts";
 import { dedupCommand } from "./dedup-command.ts";
 import { devicesCommand } from "./devices-command.ts";
 import { doctorCommand } from "./doctor-command.ts";
@@ -27,6 +28,7 @@ export const allCommands: readonly Command[] = [
   checkCommand,
   rootTokenCommand,
   rotateKeyCommand,
+  configSchemaCommand,
   completionCommand(() => allCommands),
   versionCommand,
   statusCommand,

@@ -2,6 +2,7 @@
  * A file or an environment that spells out every key without changing one, as charts and playbooks
  * write it.
  */
+import { Ajv } from "ajv";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +11,7 @@ import { stringify } from "yaml";
 import { daemonSchema, loadDaemonConfig } from "../../src/daemon/configuration.ts";
 import { validate } from "../../src/commands/validate.ts";
 import type { Config } from "../../src/kernel/config/config.ts";
+import { fileSchema } from "../../src/kernel/config/file-schema.ts";
 import { formatFinding } from "../../src/kernel/config/findings.ts";
 import { variableOf, type Key } from "../../src/kernel/config/key.ts";
 import type { FieldRow, Shown } from "../../src/kernel/config/values/types.ts";
@@ -19,6 +21,7 @@ type Tree = { [name: string]: unknown };
 const folder = mkdtempSync(join(tmpdir(), "spelled-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+const inEditor = new Ajv({ allowUnionTypes: true }).compile(fileSchema(daemonSchema));
 const HOME = { HOME: "/home/ada" };
 const values = (config: Config | undefined): unknown[] =>
   daemonSchema.map((key) => [key.path, config?.get(key)]);
@@ -82,6 +85,7 @@ describe("A configuration that spells out every key", () => {
     const { printed, config } = check(tree);
     expect(printed).toBe("config OK\n");
     expect(values(config)).toEqual(values(plain));
+    expect([inEditor(tree), inEditor.errors]).toEqual([true, null]);
   });
 
   it.each(["", null, [], {}])("may leave whole sections as %j", (blank) => {
@@ -94,6 +98,7 @@ describe("A configuration that spells out every key", () => {
     const { printed, config } = check({ ...tree, tokens: {} });
     expect(printed).toBe("config OK\n");
     expect(values(config)).toEqual(values(plain));
+    expect([inEditor(tree), inEditor.errors]).toEqual([true, null]);
   });
 
   it("in the environment with empty variables is the same as an empty one, and still the demo", () => {

@@ -2,6 +2,7 @@
  * Every steward.yaml of the README and of docs/, as a reader would write it down: a plain file, and
  * the files that it names.
  */
+import { Ajv } from "ajv";
 import { spawnSync } from "node:child_process";
 import { chmodSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -34,6 +35,10 @@ const blocks: readonly Block[] = ["README.md", ...globSync("docs/**/*.md", { cwd
   );
 const configurations = blocks.filter(
   ({ text }) => !Object.keys(parse(text) as object).some((key) => FOREIGN.has(key)),
+);
+
+const inEditor = new Ajv({ allowUnionTypes: true }).compile(
+  JSON.parse(readFileSync(join(root, "docs/configuration.schema.json"), "utf8")) as object,
 );
 
 /** The folder that stands for `/`. */
@@ -77,6 +82,8 @@ describe("the configurations of the documentation", () => {
   it.each(configurations)("pass -validate without a warning: $name", async ({ text }) => {
     const { code, stdout, stderr } = await validate(text);
     expect([code, stdout + stderr]).toEqual([0, "config OK\n"]);
+    // An editor marks nothing in them either.
+    expect([inEditor(parse(text)), inEditor.errors]).toEqual([true, null]);
   });
 
   it("would not pass with a mistake in them", async () => {

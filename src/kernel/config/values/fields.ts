@@ -2,6 +2,7 @@
 import { Secret } from "../../base/secret.ts";
 import { nearest } from "../../base/text/nearest.ts";
 import type { Complaint } from "../findings.ts";
+import { optionalValue, secretFileProperty, type JsonSchema } from "./json-schema.ts";
 import { describeRaw, isBlank, type Raw } from "./raw.ts";
 import { chooseSecret, FILE_ENDING } from "./secret-file.ts";
 import { writeSecret, writeValue } from "./written.ts";
@@ -152,6 +153,40 @@ export function fieldRows<T extends object>(fields: Fields<T>): FieldRow[] {
       },
     ];
   });
+}
+
+/** An object as a file holds it; a secret that is needed may be in the file `<name>_file`. */
+export function objectSchema<T extends object>(fields: Fields<T>): JsonSchema {
+  const names = namesOf(fields);
+  const needed = names.filter((name) => {
+    const { default: usual, optional, type } = fields[name];
+    return usual === undefined && optional !== true && type.isGroup !== true;
+  });
+  return {
+    type: "object",
+    additionalProperties: false,
+    properties: Object.fromEntries(names.flatMap((name) => propertiesOf(name, fields[name]))),
+    ...(needed.length === 0
+      ? {}
+      : {
+          allOf: needed.map((name) => ({
+            anyOf: written(name, fields[name]).map((at) => ({ required: [at] })),
+          })),
+        }),
+  };
+}
+
+function propertiesOf<T>(name: string, field: Field<T>): [string, JsonSchema][] {
+  const { type, help } = field;
+  const usual =
+    field.default === undefined || field.secret === true || type.fields !== undefined
+      ? undefined
+      : type.show(field.default as Exclude<T, undefined>);
+  const [at = "", file] = written(name, field);
+  return [
+    [at, optionalValue(type.accepts, { help, default: usual })],
+    ...(file === undefined ? [] : [secretFileProperty(file, help)]),
+  ];
 }
 
 function namesOf<T extends object>(fields: Fields<T>): (string & keyof T)[] {

@@ -4,6 +4,7 @@
  */
 import type { Secret } from "../../base/secret.ts";
 import type { SourceLocation } from "../findings.ts";
+import { SCALARS } from "./json-schema.ts";
 import { describeRaw, type Raw } from "./raw.ts";
 import { chooseSecret, FILE_ENDING } from "./secret-file.ts";
 import { writeSecret } from "./written.ts";
@@ -66,6 +67,12 @@ interface MapOptions<T> {
 function mapOf<T>(options: MapOptions<T>): KeyType<ReadonlyMap<string, T>> {
   return {
     expects: "names with one value each",
+    accepts: {
+      type: ["object", "string"],
+      additionalProperties: { type: [...SCALARS, "null"] },
+      propertyNames: { minLength: 1, maxLength: MAX_NAME_LENGTH },
+      maxProperties: options.limit,
+    },
     fileOnly: false,
     holds: "group",
     isMap: true,

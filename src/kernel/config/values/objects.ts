@@ -5,6 +5,7 @@
 import {
   fieldRows,
   objectParts,
+  objectSchema,
   readObject,
   writeObject,
   writtenNames,
@@ -20,6 +21,7 @@ export function listOfObjects<T extends object>(
   const expects = `a list of objects with ${writtenNames(options.fields).join(", ")}`;
   return {
     expects,
+    accepts: { type: "array", maxItems: options.limit, items: objectSchema(options.fields) },
     fileOnly: true,
     holds: "list",
     fields: fieldRows(options.fields),
@@ -59,6 +61,7 @@ export function groupOfFields<T extends object>(shape: ObjectShape<T>): KeyType<
   const names = writtenNames(shape.fields);
   return {
     expects: `a group of keys: ${names.join(", ")}`,
+    accepts: objectSchema(shape.fields),
     fileOnly: true,
     holds: "group",
     isGroup: true,

@@ -3,6 +3,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import { Secret } from "../../base/secret.ts";
 import { formatAddress, parseAddress, type Address } from "./address.ts";
 import type { Complaint, SourceLocation } from "../findings.ts";
+import { definedAs, numeric, SCALARS, SIZE_PATTERN, type JsonSchema } from "./json-schema.ts";
 import { describeRaw, type Raw } from "./raw.ts";
 import { formatBytes, formatDuration, parseBytes, parseDuration } from "./units.ts";
 
@@ -79,6 +80,8 @@ export interface FieldRow {
 export interface KeyType<T> {
   /** Description of valid input, e.g. `a duration such as 30s`. */
   readonly expects: string;
+  /** What a file may hold, for editors. May accept more than `read`, never less. */
+  readonly accepts: JsonSchema;
   /** True when a variable cannot express it: lists of objects. */
   readonly fileOnly: boolean;
   /** Undefined for a single value. */
@@ -105,6 +108,7 @@ export interface KeyType<T> {
 /** Non-empty text. */
 export const string: KeyType<string> = scalar(
   "text",
+  definedAs("text"),
   (text) => (text === "" ? undefined : text),
   (value) => value,
 );
@@ -112,16 +116,23 @@ export const string: KeyType<string> = scalar(
 /** Text that may be empty, for features that are off when it is. */
 export const text: KeyType<string> = scalar(
   "text, or nothing",
+  definedAs("text"),
   (written) => written,
   (value) => value,
 );
 
 /** `true/false/1/0/yes/no`, any case. */
-export const boolean: KeyType<boolean> = scalar("true or false", parseBoolean, (value) => value);
+export const boolean: KeyType<boolean> = scalar(
+  "true or false",
+  definedAs("boolean"),
+  parseBoolean,
+  (value) => value,
+);
 
 /** Written `30s`, `5m`, `1h30m`; stored in milliseconds. */
 export const duration: KeyType<number> = scalar(
   "a duration such as 30s, 5m or 1h30m",
+  definedAs("duration"),
   parseDuration,
   formatDuration,
 );
@@ -129,6 +140,7 @@ export const duration: KeyType<number> = scalar(
 /** Written `512KiB`, `64MiB`, `1GB` or plain bytes; stored in bytes. */
 export const bytes: KeyType<number> = scalar(
   "a size such as 512KiB or 64MiB",
+  definedAs("size"),
   parseBytes,
   formatBytes,
 );
@@ -140,6 +152,7 @@ export const bytes: KeyType<number> = scalar(
 export function byteCount(min: number, max: number): KeyType<number> {
   return scalar(
     `a size from ${formatBytes(min)} to ${formatBytes(max)}`,
+    numeric({ minimum: min, maximum: max, pattern: SIZE_PATTERN }),
     (text) => {
       const value = parseBytes(text);
       return value !== undefined && value >= min && value <= max ? value : undefined;
@@ -151,12 +164,14 @@ export function byteCount(min: number, max: number): KeyType<number> {
 /** A listen address, `host:port`. */
 export const address: KeyType<Address> = scalar(
   "host:port such as 127.0.0.1:8400",
+  definedAs("address"),
   parseAddress,
   formatAddress,
 );
 
 const plainPath = scalar(
   "a path without ~ (only a shell expands it)",
+  definedAs("path"),
   (text) => (text === "" || text.startsWith("~") || text.includes("\0") ? undefined : text),
   (value) => value,
 );
@@ -178,6 +193,7 @@ export const path: KeyType<string> = {
 /** A secret: never shown, never in a message. */
 export const secret: KeyType<Secret> = {
   expects: "text",
+  accepts: definedAs("text"),
   fileOnly: false,
   read(raw, complain) {
     if (raw.kind === "text" && raw.text !== "") return Secret.of(raw.text, originOf(raw));
@@ -203,6 +219,7 @@ export function secretFile(value: Secret): string | undefined {
 export function integer(min: number, max: number): KeyType<number> {
   return scalar(
     `a whole number from ${min} to ${max}`,
+    numeric({ minimum: min, maximum: max, pattern: "^-?[0-9]+$" }),
     (text) => {
       const value = /^-?\d+$/.test(text) ? Number(text) : NaN;
       return value >= min && value <= max ? value : undefined;
@@ -215,6 +232,7 @@ export function integer(min: number, max: number): KeyType<number> {
 export function decimal(min: number, max: number): KeyType<number> {
   return scalar(
     `a number from ${min} to ${max}`,
+    numeric({ minimum: min, maximum: max, pattern: "^-?[0-9]+(\\.[0-9]+)?(e-?[0-9]+)?$" }),
     (text) => {
       const value = /^-?\d+(\.\d+)?(e-?\d+)?$/.test(text) ? Number(text) : NaN;
       return value >= min && value <= max ? value : undefined;
@@ -230,6 +248,7 @@ export function oneOf<const T extends string>(
 ): KeyType<T> {
   const base = scalar(
     `one of ${words.join(", ")}`,
+    { enum: words },
     (text) => words.find((word) => word === text),
     (value) => value,
   );
@@ -250,6 +269,8 @@ export function oneOf<const T extends string>(
 export function listOf<T>(item: KeyType<T>): KeyType<readonly T[]> {
   return {
     expects: `a list of ${item.expects}`,
+    // One text is a list separated by commas.
+    accepts: { type: ["array", ...SCALARS], items: item.accepts },
     fileOnly: false,
     holds: "list",
     read(raw, complain, context) {
@@ -295,11 +316,13 @@ export function resolvePath(value: string, location: SourceLocation, context: Re
 
 function scalar<T>(
   expects: string,
+  accepts: JsonSchema,
   parse: (text: string) => T | undefined,
   show: (value: T) => Shown,
 ): KeyType<T> {
   return {
     expects,
+    accepts,
     fileOnly: false,
     show,
     read(raw, complain) {
