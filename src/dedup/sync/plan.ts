@@ -69,13 +69,13 @@ export function planLabels(
   labels: DocumentLabels,
   { serial, startedAtMs }: { readonly serial: number; readonly startedAtMs: number },
 ): Plan | undefined {
-  const { correspondent, documentType, ...rest } = before;
   const isSame =
-    correspondent === labels.correspondent &&
-    documentType === labels.documentType &&
+    before.correspondent === labels.correspondent &&
+    before.documentType === labels.documentType &&
     before.tags.length === labels.tags.length &&
     before.tags.every((tag, at) => tag === labels.tags[at]);
   if (isSame) return undefined;
+  const { correspondent: _correspondent, documentType: _documentType, ...rest } = before;
   const row = create(DocumentRowSchema, {
     ...rest,
     tags: [...labels.tags],

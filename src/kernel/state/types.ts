@@ -25,7 +25,7 @@ export interface KeyCodec<K> {
 /** A secondary index, maintained in the row's transaction. */
 export interface Index<K, V> {
   readonly name: string;
-  /** The index keys of a row; an empty list omits it. */
+  /** The index keys of a row, all of one length; an empty list omits it. */
   of(value: V, key: K): readonly (readonly KeyPart[])[];
   /** A second row with the same index key is refused with `conflict`. */
   readonly unique: boolean;
