@@ -2,6 +2,14 @@
  * Writes the types of what pages read from the APIs, from the messages and their REST style: names,
  * texts of enums, and which fields may be absent or null.
  */
+import {
+  ImportConfigResponseSchema,
+  ListArchivesResponseSchema,
+  ListSettingsResponseSchema,
+  PreviewDedupConfigResponseSchema,
+  TestConnectionResponseSchema,
+  UpdateDedupConfigResponseSchema,
+} from "../src/gen/steward/dedup/v1/config_pb.ts";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
@@ -79,6 +87,12 @@ const DEDUP_ANSWERS: readonly DescMessage[] = [
   GetAiCostsResponseSchema,
   EstimateAiCostResponseSchema,
   PreflightAiResultsResponseSchema,
+  ListSettingsResponseSchema,
+  ListArchivesResponseSchema,
+  PreviewDedupConfigResponseSchema,
+  UpdateDedupConfigResponseSchema,
+  TestConnectionResponseSchema,
+  ImportConfigResponseSchema,
 ];
 
 /** Messages and times that the status leaves unset at times, which no option of the field says. */

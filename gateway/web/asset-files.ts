@@ -40,6 +40,7 @@ const ISLANDS = [
   "documents",
   "suggestions",
   "costs",
+  "settings",
   "events",
   "devices",
   "plain",

@@ -360,6 +360,7 @@ async function assemble(
         parameters,
         rescore: () => rescoring.run(),
         analysisStale,
+        countGroups: () => index.size,
         appConfig,
         archives: () => archives,
         documents: store.index,

@@ -653,3 +653,114 @@ export interface AiConfidenceDistribution {
   readonly medium: number;
   readonly low: number;
 }
+
+export interface ListSettingsResponse {
+  readonly data: readonly Setting[];
+}
+
+export interface Setting {
+  /** As in `GET /api/v1/config`, e.g. `dedup.minWords`. */
+  readonly name: string;
+  /** A list is JSON. */
+  readonly value: string;
+  readonly defaultValue: string;
+  readonly help: string;
+  /** What a valid value is, e.g. `a whole number from 1 to 1000`. */
+  readonly expects: string;
+  /** Set for a number. */
+  readonly minimum: number | null;
+  readonly maximum: number | null;
+  /** Set where only some words are valid. */
+  readonly choices: readonly string[];
+  /** The configuration file or the environment sets it, so that changes have no effect. */
+  readonly fixed: boolean;
+}
+
+export interface ListArchivesResponse {
+  readonly data: readonly ConfiguredArchive[];
+}
+
+export interface ConfiguredArchive {
+  readonly name: string;
+  /** paperless, folder or jsonl. */
+  readonly kind: string;
+  /** Documents that were synced. */
+  readonly documents: number;
+}
+
+export interface PreviewDedupConfigResponse {
+  readonly data: DedupConfigPreview;
+}
+
+/** What a change would do. */
+export interface DedupConfigPreview {
+  /** The settings after it. */
+  readonly config: DedupConfig | null;
+  /** Settings that would change. */
+  readonly changed: readonly string[];
+  /** Settings that would keep their values, since the configuration file or the environment sets them. */
+  readonly ignored: readonly string[];
+  /** Groups of any status whose scores would be recalculated at once. */
+  readonly recalculatedGroups: number;
+  /** Another analysis would be needed: it may give other groups than the stored ones. */
+  readonly analysisStale: boolean;
+  /** What the settings could not find, in words. */
+  readonly warnings: readonly string[];
+}
+
+/** The analysis settings. */
+export interface DedupConfig {
+  readonly numPermutations: number;
+  /** Chosen from the threshold and the weights unless it was set. */
+  readonly numBands: number;
+  readonly ngramSize: number;
+  readonly minWords: number;
+  readonly similarityThreshold: number;
+  readonly confidenceWeightJaccard: number;
+  readonly confidenceWeightFuzzy: number;
+  readonly discriminativePenaltyStrength: number;
+  readonly fuzzySampleSize: number;
+  readonly autoAnalyze: boolean;
+}
+
+export interface UpdateDedupConfigResponse {
+  readonly data: DedupConfig;
+  readonly meta?: DedupConfigMeta;
+}
+
+/** What follows from the change; absent when nothing does. */
+export interface DedupConfigMeta {
+  /** Groups of any status whose scores were recalculated, after a changed weight or penalty. */
+  readonly recalculatedGroups?: number | null;
+  /** An analysis with the settings now in effect may give other groups than the stored ones. */
+  readonly analysisStale?: boolean;
+  /** What the settings cannot find, in words. */
+  readonly warnings?: readonly string[];
+  /** Settings that were not changed, since the configuration file or the environment sets them. */
+  readonly ignored?: readonly string[];
+}
+
+export interface TestConnectionResponse {
+  readonly data: ConnectionTest;
+}
+
+export interface ConnectionTest {
+  /** Always true; a failure is an error. */
+  readonly connected: boolean;
+  /** Of Paperless-ngx; empty when it does not say, and for other archives. */
+  readonly version: string;
+  /** Documents that the archive counts; those that were synced for archives that count none. */
+  readonly documentCount: number;
+  /** The archive that was asked. */
+  readonly archive: string;
+}
+
+export interface ImportConfigResponse {
+  readonly data: ImportedConfig;
+}
+
+export interface ImportedConfig {
+  /** Settings of app_config that were taken over. */
+  readonly appConfigKeys: number;
+  readonly dedupConfigUpdated: boolean;
+}

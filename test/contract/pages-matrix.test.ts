@@ -44,7 +44,13 @@ const LOOKS = [PHONE, DESK].flatMap((viewport) =>
   (["light", "dark"] as const).map((colorScheme) => ({ viewport, colorScheme })),
 );
 /** The pages of the document service. */
-const REVIEW = ["/duplicates", "/duplicates/plan", "/documents", "/suggestions"];
+const REVIEW = [
+  "/duplicates",
+  "/duplicates/plan",
+  "/documents",
+  "/suggestions",
+  "/settings/dedup",
+];
 /** A port of loopback that nothing listens on. */
 const DEAD = "http://127.0.0.1:9";
 
@@ -226,6 +232,7 @@ async function reviewFaults(watched: Watched): Promise<string[]> {
     "/suggestions?q=nothing+like+it",
     "/suggestions?result=nowhere",
     "/suggestions/costs",
+    "/settings/dedup",
   ]) {
     await page.goto(`${demo.url}${path}`);
     await ready(page);
@@ -242,6 +249,12 @@ async function reviewFaults(watched: Watched): Promise<string[]> {
   await page.getByRole("button", { name: "Apply all listed" }).click();
   await page.getByRole("dialog", { name: "Apply all listed suggestions?" }).waitFor();
   await look("the question before all are applied");
+  await page.goto(`${demo.url}/settings/dedup`);
+  await ready(page);
+  await page.getByLabel("Minimum number of words").fill("0");
+  await page.getByText("A value is not valid: nothing can be saved.").waitFor();
+  await look("settings with a value that is refused");
+  await page.getByRole("button", { name: "Discard" }).first().click();
   const [document] = (await rest(demo, "GET", "/api/v1/documents?limit=1")).json.data;
   for (const path of [`/documents/${document.id}`, "/documents/nowhere"]) {
     await page.goto(`${demo.url}${path}`);

@@ -12,7 +12,19 @@ export function query(values: Readonly<Record<string, string | undefined>>): str
   return params.toString();
 }
 
-/** The parsed answer. Rejects with `NotThere` for 404, else with a sentence. */
+/** A refusal that names fields of the request. */
+export class RefusedFields extends Error {
+  /** What is wrong with each, by its path. */
+  readonly fields: ReadonlyMap<string, string>;
+
+  constructor(message: string, fields: ReadonlyMap<string, string>) {
+    super(message);
+    this.name = "RefusedFields";
+    this.fields = fields;
+  }
+}
+
+/** The parsed answer. Rejects with `NotThere` for 404, `RefusedFields`, else with a sentence. */
 export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   const answer = await fetch(`${BASE}${path}`, {
@@ -36,7 +48,20 @@ export async function call<T>(method: string, path: string, body?: unknown): Pro
     throw new Error(
       "The server does not accept this page's credentials: load it again to sign in.",
     );
-  throw new Error(reason);
+  const fields = fieldsOf(read);
+  throw fields.size === 0 ? new Error(reason) : new RefusedFields(reason, fields);
+}
+
+/** The details of the API's error body. */
+function fieldsOf(body: unknown): ReadonlyMap<string, string> {
+  type Detail = { readonly path?: unknown; readonly message?: unknown };
+  const error = (body as { readonly error?: { readonly details?: unknown } } | undefined)?.error;
+  const details = Array.isArray(error?.details) ? (error.details as readonly Detail[]) : [];
+  return new Map(
+    details.flatMap(({ path, message }) =>
+      Array.isArray(path) && typeof message === "string" ? [[path.join("."), message]] : [],
+    ),
+  );
 }
 
 /** The message of the API's error body. */

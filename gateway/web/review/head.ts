@@ -33,7 +33,7 @@ function activityLine(activity: Activity, progress: Progress | undefined, state:
   const { sync, analysis } = activity;
   const running = progress !== undefined || sync.isSyncing || analysis.isAnalyzing;
   return html`<div class="activity"><span class="muted">${sync.lastSyncAt === null ? "Not synced yet" : html`<span>Synced ${moment(sync.lastSyncAt, state)}</span>`}, ${analysis.lastAnalysisAt === null ? "not analysed yet" : html`<span>analysed ${moment(analysis.lastAnalysisAt, state)}</span>`}.</span>
-    <span class="actions-inline scripted"><button type="button" data-act="sync" disabled=${running}>Sync</button><button type="button" data-act="analyse" disabled=${running}>Analyse</button></span></div>`;
+    <a href="/settings/dedup">Settings</a><span class="actions-inline scripted"><button type="button" data-act="sync" disabled=${running}>Sync</button><button type="button" data-act="analyse" disabled=${running}>Analyse</button></span></div>`;
 }
 
 function notices(activity: Activity, progress: Progress | undefined, state: PageState): Child {

@@ -39,7 +39,7 @@ function costsView(
       ? empty(`The model was not asked in the last ${days} days.`)
       : part("By day", dayView(costOverTime), "Days are those of UTC."),
     costByModel.length === 0 ? undefined : part("By model", modelTable(costByModel)),
-    html`<p class="note">Tokens as the provider counts them, at list prices without discounts; also of suggestions that were replaced. The limits are settings of AI: <code>PUT /api/v1/ai/config</code> with <code>maxCostPerRunUsd</code> and <code>maxCostPerMonthUsd</code>.</p>`,
+    html`<p class="note">Tokens as the provider counts them, at list prices without discounts; also of suggestions that were replaced. The limits are <a href="/settings/dedup">settings</a>.</p>`,
   ];
 }
 

@@ -1,6 +1,7 @@
 /**
  * The pages of the document service: `/duplicates` to review groups, `/duplicates/plan`,
- * `/documents` and `/documents/{id}`, `/suggestions` and `/suggestions/costs`. They require the same access as the API that they read.
+ * `/documents` and `/documents/{id}`, `/suggestions` and `/suggestions/costs`, `/settings/dedup`. They
+ * require the same access as the API that they read.
  */
 import { pageAssets } from "../../../gateway/web/assets.ts";
 import { html, type View } from "../../../gateway/web/html.ts";
@@ -17,6 +18,9 @@ import {
 import { planPage } from "../../../gateway/web/review/plan.ts";
 import { banner } from "../../../gateway/web/review/words.ts";
 import { pageAnswer } from "../../../gateway/web/shell.ts";
+import type { SettingsApi } from "../../../gateway/web/settings/api.ts";
+import { loadSettings } from "../../../gateway/web/settings/load.ts";
+import { settingsPage } from "../../../gateway/web/settings/page.ts";
 import type { SuggestionsApi } from "../../../gateway/web/suggestions/api.ts";
 import { costsPage } from "../../../gateway/web/suggestions/costs.ts";
 import { loadCosts, loadSuggestions } from "../../../gateway/web/suggestions/load.ts";
@@ -26,6 +30,7 @@ import { Access } from "../../gen/steward/options/v1/options_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { BoundService, Call, PlainRequest, PlainRoute } from "../../kernel/service.ts";
 import { createReviewApi } from "./review-api.ts";
+import { createSettingsApi } from "./settings-api.ts";
 import { createSuggestionsApi } from "./suggestion-api.ts";
 
 export interface ReviewPagesOptions {
@@ -43,6 +48,9 @@ export interface ReviewPagesOptions {
 interface Apis {
   readonly review: ReviewApi;
   readonly suggestions: SuggestionsApi;
+  readonly settings: SettingsApi;
+  /** Whether a language model makes suggestions. */
+  readonly ai: boolean;
 }
 
 interface Page {
@@ -99,6 +107,12 @@ const PAGES: readonly Page[] = [
     render: async ({ suggestions }, { query }, state) =>
       costsPage(await loadCosts(suggestions, query), state),
   },
+  {
+    template: "/settings/dedup",
+    title: "Settings of the document service",
+    module: "settings.js",
+    render: async ({ settings, ai }) => settingsPage(await loadSettings(settings), { ai }),
+  },
 ];
 
 /** `dedup` is undefined while the service refuses requests: the pages then say so. */
@@ -121,7 +135,7 @@ export function reviewRoutes(
           ? refusing(title)
           : isOff
             ? suggestionsOff()
-            : await render(apisOf(dedup.service.rpc, call), request, state);
+            : await render({ ...apisOf(dedup.service.rpc, call), ai }, request, state);
       const page = {
         title,
         demo,
@@ -138,8 +152,12 @@ export function reviewRoutes(
   }));
 }
 
-function apisOf(rpc: readonly BoundService[], call: Call): Apis {
-  return { review: createReviewApi(rpc, call), suggestions: createSuggestionsApi(rpc, call) };
+function apisOf(rpc: readonly BoundService[], call: Call): Omit<Apis, "ai"> {
+  return {
+    review: createReviewApi(rpc, call),
+    suggestions: createSuggestionsApi(rpc, call),
+    settings: createSettingsApi(rpc, call),
+  };
 }
 
 function navigation(

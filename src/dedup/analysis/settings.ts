@@ -123,7 +123,8 @@ export function readParameters({ settings, config, log }: ParametersDeps): Analy
   return parametersFrom((key) => config.get(key));
 }
 
-function parametersFrom(get: ReadSetting): AnalysisParameters {
+/** The parameters that settings give. */
+export function parametersFrom(get: ReadSetting): AnalysisParameters {
   const numBands = get(analysisKeys.numBands);
   const parameters = {
     numPermutations: get(analysisKeys.numPermutations),

@@ -92,20 +92,22 @@ export interface StaleCheckDeps {
   readonly signal: AbortSignal;
 }
 
+/** `parameters` are those in effect now if not given. */
+export type StaleCheck = (parameters?: AnalysisParameters) => Promise<boolean>;
+
 /**
- * Whether an analysis with the parameters in effect may give other groups than the stored ones;
- * false before the first analysis. Reads verdicts only when nothing but the penalty has changed, and
+ * Whether an analysis with these parameters may give other groups than the stored ones; false
+ * before the first analysis. Reads verdicts only when nothing but the penalty has changed, and
  * once for the same question.
  */
-export function createStaleCheck(deps: StaleCheckDeps): () => Promise<boolean> {
+export function createStaleCheck(deps: StaleCheckDeps): StaleCheck {
   let last: { readonly key: string; readonly stale: boolean } | undefined;
-  return async () => {
+  return async (parameters = deps.parameters()) => {
     const { fingerprint, atMs } = deps.env.read((snapshot) => ({
       fingerprint: metaText(snapshot, "analysisFingerprint"),
       atMs: metaNumber(snapshot, "lastAnalysisAtMs"),
     }));
     if (fingerprint === undefined) return false;
-    const parameters = deps.parameters();
     const staleness = stalenessOf(fingerprint, parameters);
     if (staleness.kind !== "verdicts") return staleness.kind === "stale";
     if (deps.analysing()) return true;

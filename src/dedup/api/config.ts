@@ -3,6 +3,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { ConfigService } from "../../gen/steward/dedup/v1/config_pb.ts";
 import type {
   ConnectionTestSchema,
+  DedupConfigPreviewSchema,
   UpdateConfigRequest,
   UpdateDedupConfigRequest,
 } from "../../gen/steward/dedup/v1/config_pb.ts";
@@ -21,24 +22,30 @@ import {
   bandsArePlanned,
   fieldOf,
   leafOf,
+  parametersFrom,
 } from "../analysis/settings.ts";
+import type { StaleCheck } from "../analysis/staleness.ts";
 import { withFieldNames } from "./field-names.ts";
+import { listSettings } from "./setting-list.ts";
 
 export interface ConfigApiDeps {
-  readonly settings: Pick<Settings, "get" | "change">;
+  readonly settings: Pick<Settings, "get" | "change" | "preview" | "pinned">;
   /** The parameters as they are set now. */
   readonly parameters: () => AnalysisParameters;
   /** Brings the scores of all groups to the weights in effect; resolves with their number. */
   readonly rescore: () => Promise<number>;
-  /** Whether an analysis with the parameters in effect may give other groups than the stored ones. */
-  readonly analysisStale: () => Promise<boolean>;
+  readonly analysisStale: StaleCheck;
+  /** Groups of any status. */
+  readonly countGroups: () => number;
   readonly appConfig: AppConfig;
   readonly archives: () => readonly Archive[];
   readonly documents: Pick<DocumentIndex, "sizeOf">;
 }
 
 /** What the analysis settings are changed with. */
-type AnalysisDeps = Pick<ConfigApiDeps, "settings" | "parameters" | "rescore">;
+interface AnalysisDeps extends Pick<ConfigApiDeps, "parameters" | "rescore"> {
+  readonly settings: Pick<Settings, "get" | "change">;
+}
 
 /** All methods of ConfigService. */
 export function configHandlers(deps: ConfigApiDeps): BoundService {
@@ -49,7 +56,18 @@ export function configHandlers(deps: ConfigApiDeps): BoundService {
       await appConfig.change(valuesOf(request));
       return { data: appConfig.read() };
     },
-    testConnection: async (_request, { signal }) => ({ data: await testConnection(deps, signal) }),
+    testConnection: async ({ archive }, { signal }) => ({
+      data: await testConnection(deps, archive, signal),
+    }),
+    listArchives: () => ({
+      data: deps.archives().map(({ name, kind }) => ({
+        name,
+        kind,
+        documents: deps.documents.sizeOf(name),
+      })),
+    }),
+    listSettings: () => ({ data: [...listSettings(deps, appConfig.read())] }),
+    previewDedupConfig: async ({ change }) => ({ data: await previewChange(deps, change) }),
     async importConfig({ appConfig: given, dedupConfig }) {
       const typed = dedupConfig === undefined ? {} : importedValues(dedupConfig);
       const taken = await appConfig.change({ ...given, ...typed });
@@ -138,9 +156,19 @@ function importedValues(request: UpdateDedupConfigRequest): Record<string, strin
 
 async function testConnection(
   { archives, documents }: Pick<ConfigApiDeps, "archives" | "documents">,
+  name: string,
   signal: AbortSignal,
 ): Promise<MessageInitShape<typeof ConnectionTestSchema>> {
-  const archive = archives().find(({ kind }) => kind === "paperless") ?? archives()[0];
+  const archive =
+    name === ""
+      ? (archives().find(({ kind }) => kind === "paperless") ?? archives()[0])
+      : archives().find((each) => each.name === name);
+  if (archive === undefined && name !== "")
+    throw new StewardError(
+      "not_found",
+      `there is no archive ${JSON.stringify(name.slice(0, 40))}`,
+      { field: "archive", remedy: "GET /api/v1/archives lists them" },
+    );
   if (archive === undefined)
     throw new StewardError(
       "conflict",
@@ -200,14 +228,52 @@ interface AppliedChange {
 
 async function applyChange(deps: AnalysisDeps, patch: Patch): Promise<AppliedChange> {
   const { changed, ignored } = await storeChange(deps, patch);
-  const isReweighted = changed.some((name) => WEIGHTS.has(name));
-  return { changed, ignored, recalculatedGroups: isReweighted ? await deps.rescore() : undefined };
+  const recalculatedGroups = isReweighted(changed) ? await deps.rescore() : undefined;
+  return { changed, ignored, recalculatedGroups };
 }
 
-async function storeChange(
-  { settings, parameters }: AnalysisDeps,
+function isReweighted(changed: readonly string[]): boolean {
+  return changed.some((name) => WEIGHTS.has(name));
+}
+
+async function storeChange(deps: AnalysisDeps, patch: Patch): Promise<SettingsChange> {
+  try {
+    return await deps.settings.change(ANALYSIS_SCOPE, storedPatch(deps, patch));
+  } catch (error) {
+    throw withFieldNames(error, Object.keys(analysisKeys), leafOfField);
+  }
+}
+
+async function previewChange(
+  deps: ConfigApiDeps,
+  change: UpdateDedupConfigRequest | undefined,
+): Promise<MessageInitShape<typeof DedupConfigPreviewSchema>> {
+  const patch = change === undefined ? {} : patchOf(change);
+  try {
+    const preview = deps.settings.preview(ANALYSIS_SCOPE, storedPatch(deps, patch));
+    const config = parametersFrom(preview.get);
+    return {
+      config,
+      changed: preview.changed.map(fieldOf),
+      ignored: preview.ignored.map(fieldOf),
+      recalculatedGroups: isReweighted(preview.changed) ? deps.countGroups() : 0,
+      analysisStale: await deps.analysisStale(config),
+      warnings: [...bandWarnings(config)],
+    };
+  } catch (error) {
+    throw withFieldNames(error, Object.keys(analysisKeys), leafOfField);
+  }
+}
+
+function leafOfField(name: string): string {
+  return leafOf(name as keyof AnalysisParameters);
+}
+
+/** The patch as it is stored: by the names of the file, and a planned number of bands as such. */
+function storedPatch(
+  { settings, parameters }: Pick<AnalysisDeps, "settings" | "parameters">,
   patch: Patch,
-): Promise<SettingsChange> {
+): Readonly<Record<string, unknown>> {
   const now = parameters();
   const stored: Record<string, unknown> = { ...patch };
   const { numBands } = patch;
@@ -217,19 +283,7 @@ async function storeChange(
     if (bandsArePlanned(settings.get) && numBands === now.numBands) delete stored["numBands"];
     else if (numBands === planBands(next)) stored["numBands"] = null;
   }
-  try {
-    return await settings.change(
-      ANALYSIS_SCOPE,
-      Object.fromEntries(
-        Object.entries(stored).map(([name, value]) => [
-          leafOf(name as keyof AnalysisParameters),
-          value,
-        ]),
-      ),
-    );
-  } catch (error) {
-    throw withFieldNames(error, Object.keys(analysisKeys), (name) =>
-      leafOf(name as keyof AnalysisParameters),
-    );
-  }
+  return Object.fromEntries(
+    Object.entries(stored).map(([name, value]) => [leafOfField(name), value]),
+  );
 }

@@ -10,7 +10,13 @@ import type { Env, Tx } from "../state/types.ts";
 import { createIssues, invalidRequest } from "../wire/issues.ts";
 import { readPatch, readValue, storedForm, type Patch } from "./patch.ts";
 import { settingsTable } from "./table.ts";
-import type { ReadSetting, Settings, SettingsChange, SettingsCheck } from "./types.ts";
+import type {
+  ReadSetting,
+  Settings,
+  SettingsChange,
+  SettingsCheck,
+  SettingsPreview,
+} from "./types.ts";
 
 const MAX_WATCHERS = 1000;
 
@@ -76,20 +82,26 @@ class StoredSettings implements Settings {
   }
 
   async change(scope: string, patch: Readonly<Record<string, unknown>>): Promise<SettingsChange> {
-    const issues = createIssues();
-    const read = readPatch(
-      scope,
-      patch,
-      this.#schema,
-      (key) => key.owner !== "runtime" || this.pinned(key),
-      issues,
-    );
+    const read = this.#read(scope, patch);
     if (read.values.size === 0) return { changed: [], ignored: read.ignored };
     const changed = await this.#deps.env.write((tx) => this.#apply(tx, scope, read));
     return {
       changed: changed.map((key) => nameIn(scope, key.path)).toSorted(),
       ignored: read.ignored,
     };
+  }
+
+  preview(scope: string, patch: Readonly<Record<string, unknown>>): SettingsPreview {
+    const { values, ignored } = this.#read(scope, patch);
+    const merged = new Map(this.#stored);
+    for (const [path, row] of values) {
+      if (row === undefined) merged.delete(path);
+      else merged.set(path, row.value);
+    }
+    this.#judge(scope, merged);
+    const get = this.#over(merged);
+    const changed = this.#changed(scope, this.get, get);
+    return { get, changed: changed.map((key) => nameIn(scope, key.path)).toSorted(), ignored };
   }
 
   watch(scope: string, seen: (changed: readonly string[]) => void): Disposable {
@@ -113,10 +125,23 @@ class StoredSettings implements Settings {
       }
     }
     this.#judge(scope, merged);
-    const [old, fresh] = [this.#over(before), this.#over(merged)];
-    const changed = this.#below(scope).filter((key) => !same(key, old(key), fresh(key)));
+    const changed = this.#changed(scope, this.#over(before), this.#over(merged));
     tx.after(() => this.#land(values, changed));
     return changed;
+  }
+
+  #read(scope: string, patch: Readonly<Record<string, unknown>>): Patch {
+    return readPatch(
+      scope,
+      patch,
+      this.#schema,
+      (key) => key.owner !== "runtime" || this.pinned(key),
+      createIssues(),
+    );
+  }
+
+  #changed(scope: string, before: ReadSetting, after: ReadSetting): readonly Key<unknown>[] {
+    return this.#below(scope).filter((key) => !same(key, before(key), after(key)));
   }
 
   #judge(scope: string, merged: ReadonlyMap<string, unknown>): void {

@@ -22,6 +22,11 @@ export interface SettingsChange {
   readonly ignored: readonly string[];
 }
 
+/** What a change would give. */
+export interface SettingsPreview extends SettingsChange {
+  readonly get: ReadSetting;
+}
+
 /**
  * Configuration that changes while the process runs: default < stored setting < file < environment.
  */
@@ -37,6 +42,8 @@ export interface Settings {
    * change.
    */
   change(scope: string, patch: Readonly<Record<string, unknown>>): Promise<SettingsChange>;
+  /** What `change` would do, without doing it; throws what it would throw. */
+  preview(scope: string, patch: Readonly<Record<string, unknown>>): SettingsPreview;
   /**
    * Called after each change below the scope, once durable and in effect, with the changed names.
    */

@@ -32,6 +32,7 @@ describe("the pages of the document service", () => {
         "/documents/{id}",
         "/suggestions",
         "/suggestions/costs",
+        "/settings/dedup",
       ].map((template) => [template, Access.OPERATOR]),
     );
   });
@@ -56,6 +57,7 @@ describe("the pages of the document service", () => {
       "The document cannot be read.",
       "The state of the suggestions cannot be read.",
       "The costs cannot be read.",
+      "The settings cannot be read.",
     ]);
     // The text of a foreign error may hold paths.
     for (const text of texts) expect(text).toContain("internal error");

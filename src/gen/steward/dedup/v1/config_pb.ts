@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file steward/dedup/v1/config.proto.
  */
 export const file_steward_dedup_v1_config: GenFile = /*@__PURE__*/
-  fileDesc("Ch1zdGV3YXJkL2RlZHVwL3YxL2NvbmZpZy5wcm90bxIQc3Rld2FyZC5kZWR1cC52MSISChBHZXRDb25maWdSZXF1ZXN0In0KEUdldENvbmZpZ1Jlc3BvbnNlEjsKBGRhdGEYASADKAsyLS5zdGV3YXJkLmRlZHVwLnYxLkdldENvbmZpZ1Jlc3BvbnNlLkRhdGFFbnRyeRorCglEYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLFAQoTVXBkYXRlQ29uZmlnUmVxdWVzdBIQCgNrZXkYASABKAlIAIgBARISCgV2YWx1ZRgCIAEoCUgBiAEBEkUKCHNldHRpbmdzGAMgAygLMjMuc3Rld2FyZC5kZWR1cC52MS5VcGRhdGVDb25maWdSZXF1ZXN0LlNldHRpbmdzRW50cnkaLwoNU2V0dGluZ3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQgYKBF9rZXlCCAoGX3ZhbHVlIoMBChRVcGRhdGVDb25maWdSZXNwb25zZRI+CgRkYXRhGAEgAygLMjAuc3Rld2FyZC5kZWR1cC52MS5VcGRhdGVDb25maWdSZXNwb25zZS5EYXRhRW50cnkaKwoJRGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiFwoVVGVzdENvbm5lY3Rpb25SZXF1ZXN0IkgKFlRlc3RDb25uZWN0aW9uUmVzcG9uc2USLgoEZGF0YRgBIAEoCzIgLnN0ZXdhcmQuZGVkdXAudjEuQ29ubmVjdGlvblRlc3QiXQoOQ29ubmVjdGlvblRlc3QSEQoJY29ubmVjdGVkGAEgASgIEg8KB3ZlcnNpb24YAiABKAkSFgoOZG9jdW1lbnRfY291bnQYAyABKAUSDwoHYXJjaGl2ZRgUIAEoCSLoAgoTSW1wb3J0Q29uZmlnUmVxdWVzdBJ1Cgd2ZXJzaW9uGAEgASgJQmS6SGG6AV4KB3ZlcnNpb24SPG11c3QgYmVnaW4gd2l0aCAxLiBhcyBpbiBmaWxlcyBvZiAvYXBpL3YxL2V4cG9ydC9jb25maWcuanNvbhoVdGhpcy5zdGFydHNXaXRoKCcxLicpEhwKC2V4cG9ydGVkX2F0GAIgASgJQge6SARyAhABEkgKCmFwcF9jb25maWcYAyADKAsyNC5zdGV3YXJkLmRlZHVwLnYxLkltcG9ydENvbmZpZ1JlcXVlc3QuQXBwQ29uZmlnRW50cnkSQAoMZGVkdXBfY29uZmlnGAQgASgLMiouc3Rld2FyZC5kZWR1cC52MS5VcGRhdGVEZWR1cENvbmZpZ1JlcXVlc3QaMAoOQXBwQ29uZmlnRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJGChRJbXBvcnRDb25maWdSZXNwb25zZRIuCgRkYXRhGAEgASgLMiAuc3Rld2FyZC5kZWR1cC52MS5JbXBvcnRlZENvbmZpZyJHCg5JbXBvcnRlZENvbmZpZxIXCg9hcHBfY29uZmlnX2tleXMYASABKAUSHAoUZGVkdXBfY29uZmlnX3VwZGF0ZWQYAiABKAgiFwoVR2V0RGVkdXBDb25maWdSZXF1ZXN0IkUKFkdldERlZHVwQ29uZmlnUmVzcG9uc2USKwoEZGF0YRgBIAEoCzIdLnN0ZXdhcmQuZGVkdXAudjEuRGVkdXBDb25maWcinQIKC0RlZHVwQ29uZmlnEhgKEG51bV9wZXJtdXRhdGlvbnMYASABKAUSEQoJbnVtX2JhbmRzGAIgASgFEhIKCm5ncmFtX3NpemUYAyABKAUSEQoJbWluX3dvcmRzGAQgASgFEhwKFHNpbWlsYXJpdHlfdGhyZXNob2xkGAUgASgBEiEKGWNvbmZpZGVuY2Vfd2VpZ2h0X2phY2NhcmQYBiABKAUSHwoXY29uZmlkZW5jZV93ZWlnaHRfZnV6enkYByABKAUSJwofZGlzY3JpbWluYXRpdmVfcGVuYWx0eV9zdHJlbmd0aBgIIAEoBRIZChFmdXp6eV9zYW1wbGVfc2l6ZRgJIAEoBRIUCgxhdXRvX2FuYWx5emUYCiABKAgijwYKGFVwZGF0ZURlZHVwQ29uZmlnUmVxdWVzdBIpChBudW1fcGVybXV0YXRpb25zGAEgASgFQgq6SAcaBRiACCgQSACIAQESIgoJbnVtX2JhbmRzGAIgASgFQgq6SAcaBRiACCgBSAGIAQESIgoKbmdyYW1fc2l6ZRgDIAEoBUIJukgGGgQYCigBSAKIAQESIgoJbWluX3dvcmRzGAQgASgFQgq6SAcaBRjoBygBSAOIAQESOgoUc2ltaWxhcml0eV90aHJlc2hvbGQYBSABKAFCF7pIFBISGQAAAAAAAPA/KQAAAAAAAAAASASIAQESMQoZY29uZmlkZW5jZV93ZWlnaHRfamFjY2FyZBgGIAEoBUIJukgGGgQYZCgASAWIAQESLwoXY29uZmlkZW5jZV93ZWlnaHRfZnV6enkYByABKAVCCbpIBhoEGGQoAEgGiAEBEjcKH2Rpc2NyaW1pbmF0aXZlX3BlbmFsdHlfc3RyZW5ndGgYCCABKAVCCbpIBhoEGGQoAEgHiAEBEisKEWZ1enp5X3NhbXBsZV9zaXplGAkgASgFQgu6SAgaBhigjQYoZEgIiAEBEhkKDGF1dG9fYW5hbHl6ZRgKIAEoCEgJiAEBEjgKIGNvbmZpZGVuY2Vfd2VpZ2h0X2Rpc2NyaW1pbmF0aXZlGAsgASgFQgm6SAYaBBhkKABICogBAUITChFfbnVtX3Blcm11dGF0aW9uc0IMCgpfbnVtX2JhbmRzQg0KC19uZ3JhbV9zaXplQgwKCl9taW5fd29yZHNCFwoVX3NpbWlsYXJpdHlfdGhyZXNob2xkQhwKGl9jb25maWRlbmNlX3dlaWdodF9qYWNjYXJkQhoKGF9jb25maWRlbmNlX3dlaWdodF9mdXp6eUIiCiBfZGlzY3JpbWluYXRpdmVfcGVuYWx0eV9zdHJlbmd0aEIUChJfZnV6enlfc2FtcGxlX3NpemVCDwoNX2F1dG9fYW5hbHl6ZUIjCiFfY29uZmlkZW5jZV93ZWlnaHRfZGlzY3JpbWluYXRpdmUigQEKGVVwZGF0ZURlZHVwQ29uZmlnUmVzcG9uc2USKwoEZGF0YRgBIAEoCzIdLnN0ZXdhcmQuZGVkdXAudjEuRGVkdXBDb25maWcSNwoEbWV0YRgCIAEoCzIhLnN0ZXdhcmQuZGVkdXAudjEuRGVkdXBDb25maWdNZXRhQgaSzhgCGAEipgEKD0RlZHVwQ29uZmlnTWV0YRIoChNyZWNhbGN1bGF0ZWRfZ3JvdXBzGAEgASgFQgaSzhgCGAFIAIgBARIeCg5hbmFseXNpc19zdGFsZRgCIAEoCEIGks4YAhgBEhgKCHdhcm5pbmdzGAMgAygJQgaSzhgCGAESFwoHaWdub3JlZBgEIAMoCUIGks4YAhgBQhYKFF9yZWNhbGN1bGF0ZWRfZ3JvdXBzMpEICg1Db25maWdTZXJ2aWNlEnIKCUdldENvbmZpZxIiLnN0ZXdhcmQuZGVkdXAudjEuR2V0Q29uZmlnUmVxdWVzdBojLnN0ZXdhcmQuZGVkdXAudjEuR2V0Q29uZmlnUmVzcG9uc2UiHJrOGAIgAoLT5JMCEBIOL2FwaS92MS9jb25maWcSpgEKDFVwZGF0ZUNvbmZpZxIlLnN0ZXdhcmQuZGVkdXAudjEuVXBkYXRlQ29uZmlnUmVxdWVzdBomLnN0ZXdhcmQuZGVkdXAudjEuVXBkYXRlQ29uZmlnUmVzcG9uc2UiR5rOGCogAlomeyJzZXR0aW5ncyI6IHsiZGVkdXAubWluV29yZHMiOiAiMjAifX2C0+STAhM6ASoaDi9hcGkvdjEvY29uZmlnEpEBCg5UZXN0Q29ubmVjdGlvbhInLnN0ZXdhcmQuZGVkdXAudjEuVGVzdENvbm5lY3Rpb25SZXF1ZXN0Giguc3Rld2FyZC5kZWR1cC52MS5UZXN0Q29ubmVjdGlvblJlc3BvbnNlIiyazhgCIAKC0+STAiAiHi9hcGkvdjEvY29uZmlnL3Rlc3QtY29ubmVjdGlvbhL9AQoMSW1wb3J0Q29uZmlnEiUuc3Rld2FyZC5kZWR1cC52MS5JbXBvcnRDb25maWdSZXF1ZXN0GiYuc3Rld2FyZC5kZWR1cC52MS5JbXBvcnRDb25maWdSZXNwb25zZSKdAZrOGHkgAiiAgIAgMAFabnsidmVyc2lvbiI6ICIxLjAiLCAiZXhwb3J0ZWRBdCI6ICIyMDI2LTExLTIzVDA4OjAwOjAwLjAwMFoiLCAiYXBwQ29uZmlnIjoge30sICJkZWR1cENvbmZpZyI6IHsibWluV29yZHMiOiAyMH19gtPkkwIaOgEqIhUvYXBpL3YxL2ltcG9ydC9jb25maWcShwEKDkdldERlZHVwQ29uZmlnEicuc3Rld2FyZC5kZWR1cC52MS5HZXREZWR1cENvbmZpZ1JlcXVlc3QaKC5zdGV3YXJkLmRlZHVwLnYxLkdldERlZHVwQ29uZmlnUmVzcG9uc2UiIprOGAIgAoLT5JMCFhIUL2FwaS92MS9jb25maWcvZGVkdXASxAEKEVVwZGF0ZURlZHVwQ29uZmlnEiouc3Rld2FyZC5kZWR1cC52MS5VcGRhdGVEZWR1cENvbmZpZ1JlcXVlc3QaKy5zdGV3YXJkLmRlZHVwLnYxLlVwZGF0ZURlZHVwQ29uZmlnUmVzcG9uc2UiVprOGDMgAlABWi17InNpbWlsYXJpdHlUaHJlc2hvbGQiOiAwLjc1LCAibWluV29yZHMiOiAyMH2C0+STAhk6ASoaFC9hcGkvdjEvY29uZmlnL2RlZHVwQgqKzhgGCAIQAhgCYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_steward_options_v1_options]);
+  fileDesc("Ch1zdGV3YXJkL2RlZHVwL3YxL2NvbmZpZy5wcm90bxIQc3Rld2FyZC5kZWR1cC52MSISChBHZXRDb25maWdSZXF1ZXN0In0KEUdldENvbmZpZ1Jlc3BvbnNlEjsKBGRhdGEYASADKAsyLS5zdGV3YXJkLmRlZHVwLnYxLkdldENvbmZpZ1Jlc3BvbnNlLkRhdGFFbnRyeRorCglEYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLFAQoTVXBkYXRlQ29uZmlnUmVxdWVzdBIQCgNrZXkYASABKAlIAIgBARISCgV2YWx1ZRgCIAEoCUgBiAEBEkUKCHNldHRpbmdzGAMgAygLMjMuc3Rld2FyZC5kZWR1cC52MS5VcGRhdGVDb25maWdSZXF1ZXN0LlNldHRpbmdzRW50cnkaLwoNU2V0dGluZ3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQgYKBF9rZXlCCAoGX3ZhbHVlIoMBChRVcGRhdGVDb25maWdSZXNwb25zZRI+CgRkYXRhGAEgAygLMjAuc3Rld2FyZC5kZWR1cC52MS5VcGRhdGVDb25maWdSZXNwb25zZS5EYXRhRW50cnkaKwoJRGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiKAoVVGVzdENvbm5lY3Rpb25SZXF1ZXN0Eg8KB2FyY2hpdmUYASABKAkiSAoWVGVzdENvbm5lY3Rpb25SZXNwb25zZRIuCgRkYXRhGAEgASgLMiAuc3Rld2FyZC5kZWR1cC52MS5Db25uZWN0aW9uVGVzdCJdCg5Db25uZWN0aW9uVGVzdBIRCgljb25uZWN0ZWQYASABKAgSDwoHdmVyc2lvbhgCIAEoCRIWCg5kb2N1bWVudF9jb3VudBgDIAEoBRIPCgdhcmNoaXZlGBQgASgJIugCChNJbXBvcnRDb25maWdSZXF1ZXN0EnUKB3ZlcnNpb24YASABKAlCZLpIYboBXgoHdmVyc2lvbhI8bXVzdCBiZWdpbiB3aXRoIDEuIGFzIGluIGZpbGVzIG9mIC9hcGkvdjEvZXhwb3J0L2NvbmZpZy5qc29uGhV0aGlzLnN0YXJ0c1dpdGgoJzEuJykSHAoLZXhwb3J0ZWRfYXQYAiABKAlCB7pIBHICEAESSAoKYXBwX2NvbmZpZxgDIAMoCzI0LnN0ZXdhcmQuZGVkdXAudjEuSW1wb3J0Q29uZmlnUmVxdWVzdC5BcHBDb25maWdFbnRyeRJACgxkZWR1cF9jb25maWcYBCABKAsyKi5zdGV3YXJkLmRlZHVwLnYxLlVwZGF0ZURlZHVwQ29uZmlnUmVxdWVzdBowCg5BcHBDb25maWdFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkYKFEltcG9ydENvbmZpZ1Jlc3BvbnNlEi4KBGRhdGEYASABKAsyIC5zdGV3YXJkLmRlZHVwLnYxLkltcG9ydGVkQ29uZmlnIkcKDkltcG9ydGVkQ29uZmlnEhcKD2FwcF9jb25maWdfa2V5cxgBIAEoBRIcChRkZWR1cF9jb25maWdfdXBkYXRlZBgCIAEoCCIXChVHZXREZWR1cENvbmZpZ1JlcXVlc3QiRQoWR2V0RGVkdXBDb25maWdSZXNwb25zZRIrCgRkYXRhGAEgASgLMh0uc3Rld2FyZC5kZWR1cC52MS5EZWR1cENvbmZpZyKdAgoLRGVkdXBDb25maWcSGAoQbnVtX3Blcm11dGF0aW9ucxgBIAEoBRIRCgludW1fYmFuZHMYAiABKAUSEgoKbmdyYW1fc2l6ZRgDIAEoBRIRCgltaW5fd29yZHMYBCABKAUSHAoUc2ltaWxhcml0eV90aHJlc2hvbGQYBSABKAESIQoZY29uZmlkZW5jZV93ZWlnaHRfamFjY2FyZBgGIAEoBRIfChdjb25maWRlbmNlX3dlaWdodF9mdXp6eRgHIAEoBRInCh9kaXNjcmltaW5hdGl2ZV9wZW5hbHR5X3N0cmVuZ3RoGAggASgFEhkKEWZ1enp5X3NhbXBsZV9zaXplGAkgASgFEhQKDGF1dG9fYW5hbHl6ZRgKIAEoCCKPBgoYVXBkYXRlRGVkdXBDb25maWdSZXF1ZXN0EikKEG51bV9wZXJtdXRhdGlvbnMYASABKAVCCrpIBxoFGIAIKBBIAIgBARIiCgludW1fYmFuZHMYAiABKAVCCrpIBxoFGIAIKAFIAYgBARIiCgpuZ3JhbV9zaXplGAMgASgFQgm6SAYaBBgKKAFIAogBARIiCgltaW5fd29yZHMYBCABKAVCCrpIBxoFGOgHKAFIA4gBARI6ChRzaW1pbGFyaXR5X3RocmVzaG9sZBgFIAEoAUIXukgUEhIZAAAAAAAA8D8pAAAAAAAAAABIBIgBARIxChljb25maWRlbmNlX3dlaWdodF9qYWNjYXJkGAYgASgFQgm6SAYaBBhkKABIBYgBARIvChdjb25maWRlbmNlX3dlaWdodF9mdXp6eRgHIAEoBUIJukgGGgQYZCgASAaIAQESNwofZGlzY3JpbWluYXRpdmVfcGVuYWx0eV9zdHJlbmd0aBgIIAEoBUIJukgGGgQYZCgASAeIAQESKwoRZnV6enlfc2FtcGxlX3NpemUYCSABKAVCC7pICBoGGKCNBihkSAiIAQESGQoMYXV0b19hbmFseXplGAogASgISAmIAQESOAogY29uZmlkZW5jZV93ZWlnaHRfZGlzY3JpbWluYXRpdmUYCyABKAVCCbpIBhoEGGQoAEgKiAEBQhMKEV9udW1fcGVybXV0YXRpb25zQgwKCl9udW1fYmFuZHNCDQoLX25ncmFtX3NpemVCDAoKX21pbl93b3Jkc0IXChVfc2ltaWxhcml0eV90aHJlc2hvbGRCHAoaX2NvbmZpZGVuY2Vfd2VpZ2h0X2phY2NhcmRCGgoYX2NvbmZpZGVuY2Vfd2VpZ2h0X2Z1enp5QiIKIF9kaXNjcmltaW5hdGl2ZV9wZW5hbHR5X3N0cmVuZ3RoQhQKEl9mdXp6eV9zYW1wbGVfc2l6ZUIPCg1fYXV0b19hbmFseXplQiMKIV9jb25maWRlbmNlX3dlaWdodF9kaXNjcmltaW5hdGl2ZSKBAQoZVXBkYXRlRGVkdXBDb25maWdSZXNwb25zZRIrCgRkYXRhGAEgASgLMh0uc3Rld2FyZC5kZWR1cC52MS5EZWR1cENvbmZpZxI3CgRtZXRhGAIgASgLMiEuc3Rld2FyZC5kZWR1cC52MS5EZWR1cENvbmZpZ01ldGFCBpLOGAIYASKmAQoPRGVkdXBDb25maWdNZXRhEigKE3JlY2FsY3VsYXRlZF9ncm91cHMYASABKAVCBpLOGAIYAUgAiAEBEh4KDmFuYWx5c2lzX3N0YWxlGAIgASgIQgaSzhgCGAESGAoId2FybmluZ3MYAyADKAlCBpLOGAIYARIXCgdpZ25vcmVkGAQgAygJQgaSzhgCGAFCFgoUX3JlY2FsY3VsYXRlZF9ncm91cHMiXwoZUHJldmlld0RlZHVwQ29uZmlnUmVxdWVzdBJCCgZjaGFuZ2UYASABKAsyKi5zdGV3YXJkLmRlZHVwLnYxLlVwZGF0ZURlZHVwQ29uZmlnUmVxdWVzdEIGukgDyAEBIlAKGlByZXZpZXdEZWR1cENvbmZpZ1Jlc3BvbnNlEjIKBGRhdGEYASABKAsyJC5zdGV3YXJkLmRlZHVwLnYxLkRlZHVwQ29uZmlnUHJldmlldyKsAQoSRGVkdXBDb25maWdQcmV2aWV3Ei0KBmNvbmZpZxgBIAEoCzIdLnN0ZXdhcmQuZGVkdXAudjEuRGVkdXBDb25maWcSDwoHY2hhbmdlZBgCIAMoCRIPCgdpZ25vcmVkGAMgAygJEhsKE3JlY2FsY3VsYXRlZF9ncm91cHMYBCABKAUSFgoOYW5hbHlzaXNfc3RhbGUYBSABKAgSEAoId2FybmluZ3MYBiADKAkiFQoTTGlzdFNldHRpbmdzUmVxdWVzdCI/ChRMaXN0U2V0dGluZ3NSZXNwb25zZRInCgRkYXRhGAEgAygLMhkuc3Rld2FyZC5kZWR1cC52MS5TZXR0aW5nIsABCgdTZXR0aW5nEgwKBG5hbWUYASABKAkSDQoFdmFsdWUYAiABKAkSFQoNZGVmYXVsdF92YWx1ZRgDIAEoCRIMCgRoZWxwGAQgASgJEg8KB2V4cGVjdHMYBSABKAkSFAoHbWluaW11bRgGIAEoAUgAiAEBEhQKB21heGltdW0YByABKAFIAYgBARIPCgdjaG9pY2VzGAggAygJEg0KBWZpeGVkGAkgASgIQgoKCF9taW5pbXVtQgoKCF9tYXhpbXVtIhUKE0xpc3RBcmNoaXZlc1JlcXVlc3QiSQoUTGlzdEFyY2hpdmVzUmVzcG9uc2USMQoEZGF0YRgBIAMoCzIjLnN0ZXdhcmQuZGVkdXAudjEuQ29uZmlndXJlZEFyY2hpdmUiQgoRQ29uZmlndXJlZEFyY2hpdmUSDAoEbmFtZRgBIAEoCRIMCgRraW5kGAIgASgJEhEKCWRvY3VtZW50cxgDIAEoBTLrCwoNQ29uZmlnU2VydmljZRJyCglHZXRDb25maWcSIi5zdGV3YXJkLmRlZHVwLnYxLkdldENvbmZpZ1JlcXVlc3QaIy5zdGV3YXJkLmRlZHVwLnYxLkdldENvbmZpZ1Jlc3BvbnNlIhyazhgCIAKC0+STAhASDi9hcGkvdjEvY29uZmlnEqYBCgxVcGRhdGVDb25maWcSJS5zdGV3YXJkLmRlZHVwLnYxLlVwZGF0ZUNvbmZpZ1JlcXVlc3QaJi5zdGV3YXJkLmRlZHVwLnYxLlVwZGF0ZUNvbmZpZ1Jlc3BvbnNlIkeazhgqIAJaJnsic2V0dGluZ3MiOiB7ImRlZHVwLm1pbldvcmRzIjogIjIwIn19gtPkkwITOgEqGg4vYXBpL3YxL2NvbmZpZxKYAQoOVGVzdENvbm5lY3Rpb24SJy5zdGV3YXJkLmRlZHVwLnYxLlRlc3RDb25uZWN0aW9uUmVxdWVzdBooLnN0ZXdhcmQuZGVkdXAudjEuVGVzdENvbm5lY3Rpb25SZXNwb25zZSIzms4YBiACWgJ7fYLT5JMCIzoBKiIeL2FwaS92MS9jb25maWcvdGVzdC1jb25uZWN0aW9uEv0BCgxJbXBvcnRDb25maWcSJS5zdGV3YXJkLmRlZHVwLnYxLkltcG9ydENvbmZpZ1JlcXVlc3QaJi5zdGV3YXJkLmRlZHVwLnYxLkltcG9ydENvbmZpZ1Jlc3BvbnNlIp0Bms4YeSACKICAgCAwAVpueyJ2ZXJzaW9uIjogIjEuMCIsICJleHBvcnRlZEF0IjogIjIwMjYtMTEtMjNUMDg6MDA6MDAuMDAwWiIsICJhcHBDb25maWciOiB7fSwgImRlZHVwQ29uZmlnIjogeyJtaW5Xb3JkcyI6IDIwfX2C0+STAho6ASoiFS9hcGkvdjEvaW1wb3J0L2NvbmZpZxKHAQoOR2V0RGVkdXBDb25maWcSJy5zdGV3YXJkLmRlZHVwLnYxLkdldERlZHVwQ29uZmlnUmVxdWVzdBooLnN0ZXdhcmQuZGVkdXAudjEuR2V0RGVkdXBDb25maWdSZXNwb25zZSIims4YAiACgtPkkwIWEhQvYXBpL3YxL2NvbmZpZy9kZWR1cBLEAQoRVXBkYXRlRGVkdXBDb25maWcSKi5zdGV3YXJkLmRlZHVwLnYxLlVwZGF0ZURlZHVwQ29uZmlnUmVxdWVzdBorLnN0ZXdhcmQuZGVkdXAudjEuVXBkYXRlRGVkdXBDb25maWdSZXNwb25zZSJWms4YMyACUAFaLXsic2ltaWxhcml0eVRocmVzaG9sZCI6IDAuNzUsICJtaW5Xb3JkcyI6IDIwfYLT5JMCGToBKhoUL2FwaS92MS9jb25maWcvZGVkdXASygEKElByZXZpZXdEZWR1cENvbmZpZxIrLnN0ZXdhcmQuZGVkdXAudjEuUHJldmlld0RlZHVwQ29uZmlnUmVxdWVzdBosLnN0ZXdhcmQuZGVkdXAudjEuUHJldmlld0RlZHVwQ29uZmlnUmVzcG9uc2UiWZrOGC4gAlABWih7ImNoYW5nZSI6IHsic2ltaWxhcml0eVRocmVzaG9sZCI6IDAuOH19gtPkkwIhOgEqIhwvYXBpL3YxL2NvbmZpZy9kZWR1cC9wcmV2aWV3EoQBCgxMaXN0U2V0dGluZ3MSJS5zdGV3YXJkLmRlZHVwLnYxLkxpc3RTZXR0aW5nc1JlcXVlc3QaJi5zdGV3YXJkLmRlZHVwLnYxLkxpc3RTZXR0aW5nc1Jlc3BvbnNlIiWazhgCIAKC0+STAhkSFy9hcGkvdjEvY29uZmlnL3NldHRpbmdzEn0KDExpc3RBcmNoaXZlcxIlLnN0ZXdhcmQuZGVkdXAudjEuTGlzdEFyY2hpdmVzUmVxdWVzdBomLnN0ZXdhcmQuZGVkdXAudjEuTGlzdEFyY2hpdmVzUmVzcG9uc2UiHprOGAIgAoLT5JMCEhIQL2FwaS92MS9hcmNoaXZlc0IKis4YBggCEAIYAmIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_steward_options_v1_options]);
 
 /**
  * @generated from message steward.dedup.v1.GetConfigRequest
@@ -105,6 +105,12 @@ export const UpdateConfigResponseSchema: GenMessage<UpdateConfigResponse> = /*@_
  * @generated from message steward.dedup.v1.TestConnectionRequest
  */
 export type TestConnectionRequest = Message<"steward.dedup.v1.TestConnectionRequest"> & {
+  /**
+   * Name of an archive.
+   *
+   * @generated from field: string archive = 1;
+   */
+  archive: string;
 };
 
 /**
@@ -503,6 +509,258 @@ export const DedupConfigMetaSchema: GenMessage<DedupConfigMeta> = /*@__PURE__*/
   messageDesc(file_steward_dedup_v1_config, 15);
 
 /**
+ * @generated from message steward.dedup.v1.PreviewDedupConfigRequest
+ */
+export type PreviewDedupConfigRequest = Message<"steward.dedup.v1.PreviewDedupConfigRequest"> & {
+  /**
+   * As UpdateDedupConfig takes it.
+   *
+   * @generated from field: steward.dedup.v1.UpdateDedupConfigRequest change = 1;
+   */
+  change?: UpdateDedupConfigRequest | undefined;
+};
+
+/**
+ * Describes the message steward.dedup.v1.PreviewDedupConfigRequest.
+ * Use `create(PreviewDedupConfigRequestSchema)` to create a new message.
+ */
+export const PreviewDedupConfigRequestSchema: GenMessage<PreviewDedupConfigRequest> = /*@__PURE__*/
+  messageDesc(file_steward_dedup_v1_config, 16);
+
+/**
+ * @generated from message steward.dedup.v1.PreviewDedupConfigResponse
+ */
+export type PreviewDedupConfigResponse = Message<"steward.dedup.v1.PreviewDedupConfigResponse"> & {
+  /**
+   * @generated from field: steward.dedup.v1.DedupConfigPreview data = 1;
+   */
+  data?: DedupConfigPreview | undefined;
+};
+
+/**
+ * Describes the message steward.dedup.v1.PreviewDedupConfigResponse.
+ * Use `create(PreviewDedupConfigResponseSchema)` to create a new message.
+ */
+export const PreviewDedupConfigResponseSchema: GenMessage<PreviewDedupConfigResponse> = /*@__PURE__*/
+  messageDesc(file_steward_dedup_v1_config, 17);
+
+/**
+ * What a change would do.
+ *
+ * @generated from message steward.dedup.v1.DedupConfigPreview
+ */
+export type DedupConfigPreview = Message<"steward.dedup.v1.DedupConfigPreview"> & {
+  /**
+   * The settings after it.
+   *
+   * @generated from field: steward.dedup.v1.DedupConfig config = 1;
+   */
+  config?: DedupConfig | undefined;
+
+  /**
+   * Settings that would change.
+   *
+   * @generated from field: repeated string changed = 2;
+   */
+  changed: string[];
+
+  /**
+   * Settings that would keep their values, since the configuration file or the environment sets them.
+   *
+   * @generated from field: repeated string ignored = 3;
+   */
+  ignored: string[];
+
+  /**
+   * Groups of any status whose scores would be recalculated at once.
+   *
+   * @generated from field: int32 recalculated_groups = 4;
+   */
+  recalculatedGroups: number;
+
+  /**
+   * Another analysis would be needed: it may give other groups than the stored ones.
+   *
+   * @generated from field: bool analysis_stale = 5;
+   */
+  analysisStale: boolean;
+
+  /**
+   * What the settings could not find, in words.
+   *
+   * @generated from field: repeated string warnings = 6;
+   */
+  warnings: string[];
+};
+
+/**
+ * Describes the message steward.dedup.v1.DedupConfigPreview.
+ * Use `create(DedupConfigPreviewSchema)` to create a new message.
+ */
+export const DedupConfigPreviewSchema: GenMessage<DedupConfigPreview> = /*@__PURE__*/
+  messageDesc(file_steward_dedup_v1_config, 18);
+
+/**
+ * @generated from message steward.dedup.v1.ListSettingsRequest
+ */
+export type ListSettingsRequest = Message<"steward.dedup.v1.ListSettingsRequest"> & {
+};
+
+/**
+ * Describes the message steward.dedup.v1.ListSettingsRequest.
+ * Use `create(ListSettingsRequestSchema)` to create a new message.
+ */
+export const ListSettingsRequestSchema: GenMessage<ListSettingsRequest> = /*@__PURE__*/
+  messageDesc(file_steward_dedup_v1_config, 19);
+
+/**
+ * @generated from message steward.dedup.v1.ListSettingsResponse
+ */
+export type ListSettingsResponse = Message<"steward.dedup.v1.ListSettingsResponse"> & {
+  /**
+   * @generated from field: repeated steward.dedup.v1.Setting data = 1;
+   */
+  data: Setting[];
+};
+
+/**
+ * Describes the message steward.dedup.v1.ListSettingsResponse.
+ * Use `create(ListSettingsResponseSchema)` to create a new message.
+ */
+export const ListSettingsResponseSchema: GenMessage<ListSettingsResponse> = /*@__PURE__*/
+  messageDesc(file_steward_dedup_v1_config, 20);
+
+/**
+ * @generated from message steward.dedup.v1.Setting
+ */
+export type Setting = Message<"steward.dedup.v1.Setting"> & {
+  /**
+   * As in `GET /api/v1/config`, e.g. `dedup.minWords`.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * A list is JSON.
+   *
+   * @generated from field: string value = 2;
+   */
+  value: string;
+
+  /**
+   * @generated from field: string default_value = 3;
+   */
+  defaultValue: string;
+
+  /**
+   * @generated from field: string help = 4;
+   */
+  help: string;
+
+  /**
+   * What a valid value is, e.g. `a whole number from 1 to 1000`.
+   *
+   * @generated from field: string expects = 5;
+   */
+  expects: string;
+
+  /**
+   * Set for a number.
+   *
+   * @generated from field: optional double minimum = 6;
+   */
+  minimum?: number | undefined;
+
+  /**
+   * @generated from field: optional double maximum = 7;
+   */
+  maximum?: number | undefined;
+
+  /**
+   * Set where only some words are valid.
+   *
+   * @generated from field: repeated string choices = 8;
+   */
+  choices: string[];
+
+  /**
+   * The configuration file or the environment sets it, so that changes have no effect.
+   *
+   * @generated from field: bool fixed = 9;
+   */
+  fixed: boolean;
+};
+
+/**
+ * Describes the message steward.dedup.v1.Setting.
+ * Use `create(SettingSchema)` to create a new message.
+ */
+export const SettingSchema: GenMessage<Setting> = /*@__PURE__*/
+  messageDesc(file_steward_dedup_v1_config, 21);
+
+/**
+ * @generated from message steward.dedup.v1.ListArchivesRequest
+ */
+export type ListArchivesRequest = Message<"steward.dedup.v1.ListArchivesRequest"> & {
+};
+
+/**
+ * Describes the message steward.dedup.v1.ListArchivesRequest.
+ * Use `create(ListArchivesRequestSchema)` to create a new message.
+ */
+export const ListArchivesRequestSchema: GenMessage<ListArchivesRequest> = /*@__PURE__*/
+  messageDesc(file_steward_dedup_v1_config, 22);
+
+/**
+ * @generated from message steward.dedup.v1.ListArchivesResponse
+ */
+export type ListArchivesResponse = Message<"steward.dedup.v1.ListArchivesResponse"> & {
+  /**
+   * @generated from field: repeated steward.dedup.v1.ConfiguredArchive data = 1;
+   */
+  data: ConfiguredArchive[];
+};
+
+/**
+ * Describes the message steward.dedup.v1.ListArchivesResponse.
+ * Use `create(ListArchivesResponseSchema)` to create a new message.
+ */
+export const ListArchivesResponseSchema: GenMessage<ListArchivesResponse> = /*@__PURE__*/
+  messageDesc(file_steward_dedup_v1_config, 23);
+
+/**
+ * @generated from message steward.dedup.v1.ConfiguredArchive
+ */
+export type ConfiguredArchive = Message<"steward.dedup.v1.ConfiguredArchive"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * paperless, folder or jsonl.
+   *
+   * @generated from field: string kind = 2;
+   */
+  kind: string;
+
+  /**
+   * Documents that were synced.
+   *
+   * @generated from field: int32 documents = 3;
+   */
+  documents: number;
+};
+
+/**
+ * Describes the message steward.dedup.v1.ConfiguredArchive.
+ * Use `create(ConfiguredArchiveSchema)` to create a new message.
+ */
+export const ConfiguredArchiveSchema: GenMessage<ConfiguredArchive> = /*@__PURE__*/
+  messageDesc(file_steward_dedup_v1_config, 24);
+
+/**
  * Reads and changes settings.
  *
  * @generated from service steward.dedup.v1.ConfigService
@@ -530,8 +788,8 @@ export const ConfigService: GenService<{
     output: typeof UpdateConfigResponseSchema;
   },
   /**
-   * Connects to the first Paperless-ngx, else the first archive, with its configured credential. BAD_GATEWAY when that
-   * fails, CONFLICT when there is no archive.
+   * Connects to an archive with its configured credential. Without a name to the first Paperless-ngx, else the first
+   * archive. BAD_GATEWAY when that fails, CONFLICT when there is no archive.
    *
    * @generated from rpc steward.dedup.v1.ConfigService.TestConnection
    */
@@ -571,6 +829,36 @@ export const ConfigService: GenService<{
     methodKind: "unary";
     input: typeof UpdateDedupConfigRequestSchema;
     output: typeof UpdateDedupConfigResponseSchema;
+  },
+  /**
+   * Says what a change of analysis settings would recalculate, and changes nothing. Refuses what UpdateDedupConfig refuses.
+   *
+   * @generated from rpc steward.dedup.v1.ConfigService.PreviewDedupConfig
+   */
+  previewDedupConfig: {
+    methodKind: "unary";
+    input: typeof PreviewDedupConfigRequestSchema;
+    output: typeof PreviewDedupConfigResponseSchema;
+  },
+  /**
+   * Lists the settings that can be changed while Steward runs, with their values and what they are.
+   *
+   * @generated from rpc steward.dedup.v1.ConfigService.ListSettings
+   */
+  listSettings: {
+    methodKind: "unary";
+    input: typeof ListSettingsRequestSchema;
+    output: typeof ListSettingsResponseSchema;
+  },
+  /**
+   * Lists the configured archives.
+   *
+   * @generated from rpc steward.dedup.v1.ConfigService.ListArchives
+   */
+  listArchives: {
+    methodKind: "unary";
+    input: typeof ListArchivesRequestSchema;
+    output: typeof ListArchivesResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_steward_dedup_v1_config, 0);

@@ -1,0 +1,254 @@
+/**
+ * The island of `/settings/dedup`: keeps what is typed until it is saved, asks what it would
+ * recalculate, and follows the analysis that the reader starts.
+ */
+import type { DedupConfigPreview, Setting } from "../../../src/gen/dedup-json.ts";
+import { formatSome } from "../format.ts";
+import type { JobProgress } from "../pieces/job.ts";
+import { read, valueOf } from "../review/load.ts";
+import { loadSettings, type SettingsFacts } from "../settings/load.ts";
+import { settingsPage, type SettingsMarks } from "../settings/page.ts";
+import { PREFIXES, type FormName } from "../settings/words.ts";
+import { RefusedFields } from "./document-api.ts";
+import { followJob } from "./job-stream.ts";
+import { createLoadedPage } from "./loaded-page.ts";
+import { reviewClient } from "./review-client.ts";
+import { settingsClient, type AnalysisChange } from "./settings-client.ts";
+import { startTheme } from "./theme.ts";
+import { toast } from "./toasts.ts";
+
+const TYPING_MS = 250;
+/** Bytes of a file that is taken over; the server takes no more. */
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
+const values = new Map<string, string>();
+const problems = new Map<string, string>();
+const tests = new Map<
+  string,
+  SettingsMarks["tests"] extends ReadonlyMap<string, infer T> ? T : never
+>();
+const ai = document.querySelector("#app [data-form=ai]") !== null;
+let preview: DedupConfigPreview | undefined;
+let progress: JobProgress | undefined;
+let asked = 0;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+const page = createLoadedPage<SettingsFacts>({
+  load: () => loadSettings(settingsClient),
+  view: (facts) =>
+    settingsPage(facts, { ai }, { draft: { values, problems }, preview, progress, tests }),
+  loaded(facts) {
+    const analysis = valueOf(facts.analysis);
+    if (analysis?.isAnalyzing === true && analysis.currentJobId !== null)
+      follow(analysis.currentJobId);
+  },
+});
+
+function settingOf(name: string): Setting | undefined {
+  return valueOf(page.facts?.settings)?.find((each) => each.name === name);
+}
+
+function formOf(name: string): FormName {
+  return name.startsWith(PREFIXES.ai) ? "ai" : "analysis";
+}
+
+function namesOf(form: FormName): readonly string[] {
+  return [...values.keys()].filter((name) => formOf(name) === form);
+}
+
+/** The changed settings with the types of the API; what is no number is left to the server to refuse. */
+function analysisChange(): AnalysisChange {
+  return Object.fromEntries(
+    namesOf("analysis").map((name) => {
+      const text = values.get(name) ?? "";
+      const isSwitch = settingOf(name)?.expects === "true or false";
+      const value = isSwitch ? text === "true" : text.trim() === "" ? text : Number(text);
+      return [name.slice(PREFIXES.analysis.length), Number.isNaN(value) ? text : value];
+    }),
+  );
+}
+
+function change(name: string, text: string): void {
+  if (text === settingOf(name)?.value) values.delete(name);
+  else values.set(name, text);
+  problems.delete(name);
+  if (formOf(name) === "analysis") askPreview();
+  page.draw();
+}
+
+/** Once typing has paused; answers to older questions are dropped. */
+function askPreview(): void {
+  clearTimeout(timer);
+  preview = undefined;
+  const mine = ++asked;
+  for (const name of problems.keys()) if (formOf(name) === "analysis") problems.delete(name);
+  if (namesOf("analysis").length === 0) return;
+  timer = setTimeout(() => {
+    const done = settingsClient.preview(analysisChange()).then(
+      (answer) => {
+        if (mine === asked) preview = answer;
+        return undefined;
+      },
+      (thrown: unknown) => {
+        if (mine === asked) showProblems("analysis", thrown);
+      },
+    );
+    void done.then(() => page.draw());
+  }, TYPING_MS);
+}
+
+/** Beside their fields where the refusal names them, else as a notice. */
+function showProblems(form: FormName, thrown: unknown): void {
+  const refused = thrown instanceof RefusedFields ? [...thrown.fields] : [];
+  const prefix = PREFIXES[form];
+  const known = refused.flatMap(([path, message]) => {
+    const field = path.split(".").at(-1) ?? "";
+    // The request's path stands at the beginning, where a reader expects no name at all.
+    const sentence = message.replace(`${path} `, "").replace(`${field} `, "");
+    return settingOf(`${prefix}${field}`) === undefined ? [] : [[`${prefix}${field}`, sentence]];
+  }) as [string, string][];
+  for (const [name, message] of known) problems.set(name, message);
+  if (known.length === 0) toast(thrown instanceof Error ? thrown.message : String(thrown));
+}
+
+async function save(form: FormName): Promise<void> {
+  const names = namesOf(form);
+  if (names.length === 0) return;
+  try {
+    if (form === "analysis") {
+      const { meta } = await settingsClient.saveAnalysis(analysisChange());
+      const count = meta?.recalculatedGroups ?? 0;
+      toast(
+        count > 0
+          ? `Saved. The scores of ${formatSome(count, "group")} are recalculated.`
+          : "Saved.",
+      );
+    } else {
+      await settingsClient.saveTexts(
+        Object.fromEntries(names.map((name) => [name, values.get(name) ?? ""])),
+      );
+      toast("Saved. It holds from the next run on.");
+    }
+  } catch (thrown) {
+    showProblems(form, thrown);
+    return page.draw();
+  }
+  discard(form);
+  await page.load();
+}
+
+function discard(form: FormName): void {
+  for (const name of namesOf(form)) {
+    values.delete(name);
+    problems.delete(name);
+  }
+  if (form === "analysis") askPreview();
+  // A field that was typed into keeps its text unless it is told.
+  for (const field of document.querySelectorAll<HTMLInputElement>("[data-setting]")) {
+    const known = settingOf(field.dataset["setting"] ?? "");
+    if (known === undefined || formOf(known.name) !== form) continue;
+    if (field.type === "checkbox") field.checked = known.value === "true";
+    else field.value = known.value;
+  }
+  page.draw();
+}
+
+async function test(archive: string): Promise<void> {
+  if (tests.has(archive) && tests.get(archive) === undefined) return;
+  tests.set(archive, undefined);
+  page.draw();
+  tests.set(archive, await read(() => settingsClient.test(archive)));
+  page.draw();
+}
+
+async function analyse(): Promise<void> {
+  follow(await reviewClient.start("analysis"));
+}
+
+function follow(jobId: string): void {
+  if (progress !== undefined) return;
+  const draw = (next: JobProgress): void => {
+    progress = next;
+    page.draw();
+  };
+  draw({ jobId, progress: Number.NaN, message: "", lost: false });
+  followJob(jobId, {
+    progress: (event) =>
+      draw({ jobId, progress: event.progress, message: event.message, lost: false }),
+    lost: () => {
+      if (progress !== undefined) draw({ ...progress, lost: true });
+    },
+    ended(event) {
+      progress = undefined;
+      if (event?.status === "failed")
+        toast(`The analysis failed: ${event.errorMessage ?? "the log says why"}`);
+      if (event?.status === "completed") toast("The analysis has ended.");
+      void page.load();
+    },
+  });
+}
+
+async function takeOver(input: HTMLInputElement): Promise<void> {
+  const [file] = input.files ?? [];
+  if (file === undefined) return;
+  try {
+    if (file.size > MAX_FILE_BYTES) throw new Error("The file is too large to be settings.");
+    const body = JSON.parse(await file.text()) as unknown;
+    const { data } = await settingsClient.importFile(body);
+    toast(`Taken over: ${formatSome(data.appConfigKeys, "setting")}.`);
+    discard("analysis");
+    discard("ai");
+    await page.load();
+  } finally {
+    input.value = "";
+  }
+}
+
+/** Rejections become notices. */
+function run(action: () => Promise<void>): void {
+  action().catch((thrown: unknown) =>
+    toast(
+      thrown instanceof SyntaxError
+        ? "The file holds no JSON."
+        : thrown instanceof Error
+          ? thrown.message
+          : String(thrown),
+    ),
+  );
+}
+
+const BUTTONS: Readonly<Record<string, (button: HTMLElement) => void>> = {
+  discard: ({ dataset }) => discard(dataset["form"] as FormName),
+  test: ({ dataset }) => run(() => test(dataset["id"] ?? "")),
+  analyse: () => run(analyse),
+  cancel: ({ dataset }) => run(() => reviewClient.cancel(dataset["id"] ?? "")),
+  reload: () => run(() => page.load()),
+};
+
+document.addEventListener("click", ({ target }) => {
+  const button = target instanceof Element ? target.closest<HTMLElement>("[data-act]") : null;
+  if (button !== null) BUTTONS[button.dataset["act"] ?? ""]?.(button);
+});
+document.addEventListener("input", ({ target }) => {
+  if (!(target instanceof HTMLInputElement || target instanceof HTMLSelectElement)) return;
+  const name = target.dataset["setting"];
+  if (name === undefined) return;
+  const isSwitch = target instanceof HTMLInputElement && target.type === "checkbox";
+  change(name, isSwitch ? String(target.checked) : target.value);
+});
+document.addEventListener("change", ({ target }) => {
+  if (target instanceof HTMLInputElement && target.dataset["import"] !== undefined)
+    run(() => takeOver(target));
+});
+document.addEventListener("submit", (event) => {
+  if (!(event.target instanceof HTMLFormElement)) return;
+  event.preventDefault();
+  const form = event.target.dataset["form"] as FormName;
+  run(() => save(form));
+});
+// What was typed is not lost by a slip.
+addEventListener("beforeunload", (event) => {
+  if (values.size > 0) event.preventDefault();
+});
+startTheme();
+run(() => page.load());
