@@ -44,13 +44,7 @@ const LOOKS = [PHONE, DESK].flatMap((viewport) =>
   (["light", "dark"] as const).map((colorScheme) => ({ viewport, colorScheme })),
 );
 /** The pages of the document service. */
-const REVIEW = [
-  "/duplicates",
-  "/duplicates/plan",
-  "/documents",
-  "/suggestions",
-  "/settings/dedup",
-];
+const REVIEW = ["/duplicates", "/duplicates/plan", "/documents", "/suggestions", "/settings/dedup"];
 /** A port of loopback that nothing listens on. */
 const DEAD = "http://127.0.0.1:9";
 
@@ -253,6 +247,8 @@ async function reviewFaults(watched: Watched): Promise<string[]> {
   await ready(page);
   await page.getByLabel("Minimum number of words").fill("0");
   await page.getByText("A value is not valid: nothing can be saved.").waitFor();
+  // The browser itself says that the server refused it.
+  watched.complaints.length = 0;
   await look("settings with a value that is refused");
   await page.getByRole("button", { name: "Discard" }).first().click();
   const [document] = (await rest(demo, "GET", "/api/v1/documents?limit=1")).json.data;
