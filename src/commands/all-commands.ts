@@ -7,6 +7,8 @@ import { configSchemaCommand } from "./config-schema-command.ts";
 import { dedupCommand } from "./dedup-command.ts";
 import { devicesCommand } from "./devices-command.ts";
 import { doctorCommand } from "./doctor-command.ts";
+import { eventsCommand } from "./events-command.ts";
+import { flowsCommand } from "./flows-command.ts";
 import { duplicatesCommand } from "./duplicates-command.ts";
 import { jobsCommand } from "./jobs-command.ts";
 import { leasesCommand } from "./leases-command.ts";
@@ -37,6 +39,8 @@ export const allCommands: readonly Command[] = [
   jobsCommand,
   duplicatesCommand,
   devicesCommand,
+  flowsCommand,
+  eventsCommand,
   mintCommand,
   leasesCommand,
   supportBundleCommand,

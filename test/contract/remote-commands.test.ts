@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { folderConfig, smallArchive, writeFiles } from "./corpus.ts";
 import { LAUNCHER } from "../support/launcher.ts";
+import { spawn } from "../support/spawn.ts";
 import { snippetsOf, startShell } from "./page-snippets.ts";
 import {
   cleanEnvironment,
@@ -274,6 +275,101 @@ describe("steward devices", () => {
     expect(stdout).toContain(hostname);
     expect(stdout).toMatch(/1 device, \d online\n$/);
     expect((await steward(["devices", "no such device"])).stdout).toBe("no device matches\n");
+  });
+});
+
+describe("steward flows", () => {
+  it("ranks what uses the network", async () => {
+    const report = await jsonOf(["flows", "top", "-n", "3"]);
+    expect(report.result.nodes).toHaveLength(3);
+    expect(report.recent).toEqual([]);
+    const { stdout } = await steward(["flows", "top", "-n", "3"]);
+    const [head = "", first = ""] = stdout.split("\n");
+    expect(head).toMatch(/^DEVICE +SENT +RECEIVED$/);
+    expect(first).toMatch(new RegExp(`^${report.result.nodes[0].node} .*(KiB|MiB)$`));
+    expect(stdout).toMatch(/\n[\d.]+ [KMG]iB in [\d,]+ connections within 1h of demo\n$/);
+    for (const [by, column] of Object.entries({
+      pairs: "FROM",
+      ports: "PORT",
+      users: "USER",
+      tags: "TAG",
+      relays: "PEER",
+    }))
+      expect((await steward(["flows", "top", "--by", by])).stdout).toMatch(
+        new RegExp(`^${column} `),
+      );
+  });
+
+  it.each([
+    [["flows"], 2, "top is needed"],
+    [["flows", "bottom"], 2, 'the action must be top, got "bottom"'],
+    [["flows", "top", "--by", "size"], 2, "--by must be "],
+    [["flows", "top", "--network", "none"], 1, 'stores no flows of a network "none"'],
+  ])("%j is refused", async (args, expected, problem) => {
+    const { code, stderr } = await steward(args);
+    expect([code, stderr]).toEqual([expected, expect.stringContaining(problem)]);
+  });
+});
+
+describe("steward events", () => {
+  it("shows the newest last, filtered", async () => {
+    const { stdout } = await steward(["events", "-n", "5"]);
+    const lines = stdout.trimEnd().split("\n");
+    expect(lines).toHaveLength(5);
+    for (const line of lines) expect(line).toMatch(/^[\d-]{10} [\d:]{8}Z {2}demo {2}audit {2}\S/);
+    const { stdout: errors } = await steward(["events", "--errors", "--json"]);
+    const failed = errors
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(failed.length).toBeGreaterThan(1);
+    for (const { error } of failed) expect(error).not.toBe("");
+    const seqs = failed.map(({ seq }) => seq);
+    expect(seqs).toEqual(seqs.toSorted((left, right) => left - right));
+    expect((await steward(["events", "--actor", "no such actor"])).stdout).toBe(
+      "no event matches\n",
+    );
+  });
+
+  it("follows what arrives, each once, also after the daemon counts anew", async () => {
+    const stored: { seq: number; summary: string; time: string; source: string }[] = [];
+    const record = (seq: number, summary: string): void =>
+      void stored.unshift({ seq, summary, time: "2026-01-02T03:04:05Z", source: "audit" });
+    record(1, "first");
+    let asked = 0;
+    const server = createServer((request, response) => {
+      asked += 1;
+      const limit = Number(
+        new URL(request.url ?? "", "http://localhost").searchParams.get("limit"),
+      );
+      response
+        .setHeader("content-type", "application/json")
+        .end(JSON.stringify({ rows: stored.slice(0, limit), retained: stored.length }));
+    });
+    server.listen(0, "127.0.0.1");
+    await new Promise((resolve) => server.once("listening", resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const child = spawn(LAUNCHER, ["events", "-f", "--address", `http://127.0.0.1:${port}`], {
+      env: cleanEnvironment,
+    });
+    let text = "";
+    child.stdout?.setEncoding("utf8").on("data", (part: string) => (text += part));
+    const exited = new Promise((resolve) => child.once("exit", resolve));
+    await vi.waitFor(() => expect(asked).toBeGreaterThanOrEqual(2), { timeout: 30_000 });
+    record(2, "second");
+    record(3, "third");
+    await vi.waitFor(() => expect(text).toContain("third"), { timeout: 30_000 });
+    stored.splice(0);
+    record(1, "fourth");
+    await vi.waitFor(() => expect(text).toContain("fourth"), { timeout: 30_000 });
+    child.kill("SIGINT");
+    expect(await exited).toBe(130);
+    expect(text).toBe(
+      ["first", "second", "third", "fourth"]
+        .map((summary) => `2026-01-02 03:04:05Z  audit  ${summary}\n`)
+        .join(""),
+    );
   });
 });
 

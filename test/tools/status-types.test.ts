@@ -5,6 +5,8 @@ import {
   dedupTypes,
   EVENT_TYPES,
   eventTypes,
+  FLOW_TYPES,
+  flowTypes,
   STATUS_TYPES,
   statusTypes,
 } from "../../tools/status-types.ts";
@@ -15,6 +17,10 @@ it("the types of the status that pages use are those of its messages", () => {
 
 it("the types of the events that pages use are those of their messages", () => {
   expect(readFileSync(EVENT_TYPES, "utf8")).toBe(eventTypes());
+});
+
+it("the types of the flows that commands use are those of their messages", () => {
+  expect(readFileSync(FLOW_TYPES, "utf8")).toBe(flowTypes());
 });
 
 it("the types of the document API that pages use are those of its messages", () => {

@@ -78,6 +78,15 @@ export function formatMemory(bytes: number): string {
   return mebibytes < 1024 ? `${Math.round(mebibytes)} MiB` : `${(mebibytes / 1024).toFixed(1)} GiB`;
 }
 
+/** `812 B`, `4.2 KiB`, `87 MiB`, `1.2 TiB`. */
+export function formatTraffic(bytes: number): string {
+  let [value, unit] = [bytes, 0];
+  for (; value >= 1024 && unit < TRAFFIC_UNITS.length - 1; unit++) value /= 1024;
+  return `${unit > 0 && value < 9.95 ? value.toFixed(1) : Math.round(value)} ${TRAFFIC_UNITS[unit]}`;
+}
+
+const TRAFFIC_UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"] as const;
+
 /** A share from 0 to 1 as `97 %`, rounded down, so that only what is complete reads 100. */
 export function formatPercent(share: number): string {
   return `${Math.floor(Math.min(1, Math.max(0, share)) * 100 + 1e-9)} %`;

@@ -6,6 +6,7 @@ import {
   formatElapsed,
   formatMemory,
   formatPercent,
+  formatTraffic,
   shortenMiddle,
   wrapWords,
 } from "../../../src/commands/report/text.ts";
@@ -73,6 +74,12 @@ describe("figures for people", () => {
     [1.2, "100 %"],
   ])("writes %d as %s", (share, text) => {
     expect(formatPercent(share)).toBe(text);
+  });
+
+  it("shows traffic in the unit that fits", () => {
+    expect(
+      [0, 1_023, 1_024, 10_240, 5.5 * 2 ** 30, 2 ** 60].map((bytes) => formatTraffic(bytes)),
+    ).toEqual(["0 B", "1023 B", "1.0 KiB", "10 KiB", "5.5 GiB", "1024 PiB"]);
   });
 
   it("writes memory", () => {
