@@ -82,7 +82,7 @@ function totals({ result, stats }: FlowReport): View {
 const UNITS_MS: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1_000 };
 
 /** Milliseconds of a duration as the API writes it, e.g. `1h0m0s`. */
-export function durationMs(text: string): number {
+function durationMs(text: string): number {
   return [...text.matchAll(/(\d+)([hms])/g)].reduce(
     (sum, [, count, unit = ""]) => sum + Number(count) * (UNITS_MS[unit] ?? 0),
     0,
