@@ -384,7 +384,7 @@ describe("stored flows", () => {
           enabled: true,
           buckets: 2,
           capacity: 120,
-          estimated_bytes: 120 * (18_000 * 96 + 2_000 * 136) + 2_000 * 200,
+          estimated_bytes: 120 * (19_500 * 96 + 2_000 * 136) + 2_000 * 200,
           max_recent: 2_000,
           observations: 6,
           truncated: 0,

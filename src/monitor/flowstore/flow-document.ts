@@ -12,6 +12,7 @@ import { formatDuration } from "../../kernel/config/values/units.ts";
 import { schemaVersion } from "../../kernel/wire/style.ts";
 import { writeCursor } from "./cursor.ts";
 import type { FlowStore } from "./flow-store.ts";
+import { exercisedRules, policyOf } from "./flow-policy.ts";
 import type { FlowFilter, RecentPage } from "./recent-query.ts";
 import type { Counts, SumEntry } from "./sums.ts";
 import type { WindowSums } from "./sum-query.ts";
@@ -33,9 +34,6 @@ export interface FlowAnswer {
 
 /** Name of several networks together. */
 const SEVERAL = "*";
-/** No rule of the access policy. */
-const NO_RULE = -1;
-
 export function flowDocument(answer: FlowAnswer): MessageInitShape<typeof FlowReportSchema> {
   const { stores, networks, page, sums, filter } = answer;
   const [only, ...others] = stores;
@@ -48,7 +46,7 @@ export function flowDocument(answer: FlowAnswer): MessageInitShape<typeof FlowRe
     stats: statsOf(stores),
     result: resultOf(sums, answer),
     recent: page.rows.map(rowOf),
-    policy: { available: false },
+    ...policyParts(stores, sums),
     generatedAt: timestampFromMs(answer.nowMs),
     ...(Object.values(filter).every((value) => value === "") ? {} : { filters: { ...filter } }),
     recentMatched: page.matched,
@@ -56,6 +54,26 @@ export function flowDocument(answer: FlowAnswer): MessageInitShape<typeof FlowRe
     recentRetained: page.retained,
     recentTruncated: page.isFull,
     nextCursor: page.next === undefined ? "" : writeCursor(page.next),
+  };
+}
+
+function policyParts(
+  stores: readonly FlowStore[],
+  { ranked }: WindowSums,
+): Pick<MessageInitShape<typeof FlowReportSchema>, "policy" | "exercised"> {
+  const { policy, ruleText } = policyOf(stores);
+  return {
+    policy,
+    exercised: exercisedRules(ranked.rules).map(({ version, index, counts }) => {
+      const rule = ruleText(version, index);
+      return {
+        policyVersion: version,
+        index,
+        available: rule !== undefined,
+        ...(rule === undefined ? {} : { kind: rule.kind, source: rule.source }),
+        counts: countsOf(counts),
+      };
+    }),
   };
 }
 
@@ -127,6 +145,21 @@ function resultOf(
     oses: labels(ranked.oses),
     paths: labels(ranked.paths),
     derpRegions: labels(ranked.derpRegions),
+    verdicts: labels(ranked.verdicts),
+    unexplained: ranked.unexplained.map(
+      ({ names: [src = "", dst = "", transport = "", port = ""], first }) => ({
+        src,
+        dst,
+        transport,
+        port,
+        counts: countsOf(first),
+      }),
+    ),
+    rules: exercisedRules(ranked.rules).map(({ version, index, counts }) => ({
+      rule: index,
+      policyVersion: version,
+      counts: countsOf(counts),
+    })),
     tagMatrix: cells(ranked.tagMatrix),
     userMatrix: cells(ranked.userMatrix),
     osMatrix: cells(ranked.osMatrix),
@@ -153,7 +186,6 @@ function rowOf(flow: StoredFlow): MessageInitShape<typeof FlowSchema> {
   return {
     ...texts,
     time: timestampFromMs(timeMs),
-    rule: NO_RULE,
     counts: countsOf({ txBytes, rxBytes, txPackets, rxPackets, flows: 1 }),
   };
 }
