@@ -77,6 +77,13 @@ describe("stored flows", () => {
     receiving = await startReceiving({
       streaming: { enabled: true, listen: "127.0.0.1:0", token: TOKEN },
       flows: { retention: "2h" },
+      // Without a policy nothing is compared: test/contract/flow-policy.test.ts.
+      collectors: {
+        devices: { interval: "1s" },
+        acl: { enabled: false },
+        flowlogs: { source: "stream" },
+        auditlogs: { source: "stream" },
+      },
       // Everything is hidden from exports, and nothing from the administrator.
       pii_filter: { emails: false, hostnames: false, vpn_ips: false, node_ids: false },
     });
