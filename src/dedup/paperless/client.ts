@@ -273,7 +273,12 @@ export function createPaperlessClient(
         const documents = (value as { readonly documents_total?: unknown } | null)?.documents_total;
         if (typeof documents !== "number")
           throw notPaperless(name, "its statistics do not count documents");
-        return { version: headers["x-version"] ?? "", documents };
+        const apiVersion = headers["x-api-version"];
+        return {
+          version: headers["x-version"] ?? "",
+          documents,
+          ...(apiVersion === undefined ? {} : { apiVersion }),
+        };
       } catch (error) {
         throw asPaperlessError(name, error);
       }
