@@ -53,7 +53,7 @@ function archiveRow(
   tests: ArchiveTests,
 ): View {
   return html`<tr key=${name}><td data-label="Archive">${name}${lacks.length === 0 ? undefined : html`<small>It has ${lacks.join("; ")}.</small>`}</td>
-    <td data-label="Kind">${KINDS[kind] ?? kind}</td>
+    <td data-label="Kind" class="name">${KINDS[kind] ?? kind}</td>
     <td data-label="Address">${hasAddress ? "set" : html`<span class="muted">none needed</span>`}</td>
     <td data-label="Credential">${credential === "" ? html`<span class="muted">none needed</span>` : `${credential} set`}</td>
     <td class="figure" data-label="Documents">${formatCount(documents)}</td>

@@ -26,18 +26,22 @@ export function settingRows(
 }
 
 function settingRow(setting: Setting, label: string, { values, problems, isLive }: Draft): View {
-  const { name, help, defaultValue, expects, fixed } = setting;
+  const { name, help, expects, fixed } = setting;
   const value = values.get(name) ?? setting.value;
   const problem = problems.get(name);
   const id = `setting-${name.replace(".", "-")}`;
-  const usual =
-    value === defaultValue ? "" : ` Default: ${defaultValue === "" ? "none" : defaultValue}.`;
+  const usual = ` Default: ${shownDefault(setting)}.`;
   return html`<div class=${values.has(name) ? "setting changed" : "setting"} key=${name}>
     <label for=${id}>${label}</label>
     <div class="field">${field(setting, { id, value, isLive, isWrong: problem !== undefined })}${fixed ? html`<span class="muted">set in the configuration file or the environment</span>` : undefined}</div>
     <p class="note" id=${`${id}-note`}>${help}${isWord(setting) ? "" : ` ${sentence(expects)}`}${usual}</p>
     ${problem === undefined ? undefined : html`<p class="error" id=${`${id}-problem`}>${problem}</p>`}
   </div>`;
+}
+
+function shownDefault({ defaultValue, expects }: Setting): string {
+  if (expects === "true or false") return defaultValue === "true" ? "on" : "off";
+  return defaultValue === "" ? "none" : defaultValue;
 }
 
 /** Whether its field admits nothing else. */
