@@ -22,7 +22,9 @@ import {
   GetAiResultResponseSchema,
   GetAiStatsResponseSchema,
   ListAiResultsResponseSchema,
+  ListAiProvidersResponseSchema,
   PreflightAiResultsResponseSchema,
+  TestAiProviderResponseSchema,
 } from "../src/gen/steward/dedup/v1/ai_pb.ts";
 import { GetAnalysisStatusResponseSchema } from "../src/gen/steward/dedup/v1/analysis_pb.ts";
 import {
@@ -83,6 +85,8 @@ const DEDUP_ANSWERS: readonly DescMessage[] = [
   GetDashboardResponseSchema,
   GetReadinessResponseSchema,
   GetAiConfigResponseSchema,
+  ListAiProvidersResponseSchema,
+  TestAiProviderResponseSchema,
   ListAiResultsResponseSchema,
   GetAiResultResponseSchema,
   GetAiStatsResponseSchema,

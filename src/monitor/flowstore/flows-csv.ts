@@ -38,8 +38,8 @@ export const FLOWS_CSV_ROUTE: Omit<PlainRoute, "handle"> = {
 
 type Column = readonly [name: string, cell: (flow: Flow) => Cell];
 
-const text = (name: keyof Flow & string): Column => [name, (flow) => flow[name] as Cell];
-const count = (name: keyof Flow["counts"] & string): Column => [name, ({ counts }) => counts[name]];
+const text = (name: keyof Flow): Column => [name, (flow) => flow[name] as Cell];
+const count = (name: keyof Flow["counts"]): Column => [name, ({ counts }) => counts[name]];
 
 const COLUMNS: readonly Column[] = [
   ["time", ({ time }) => time.replace(/\.\d+/, "")],

@@ -208,6 +208,8 @@ const IDS: Readonly<Record<string, string>> = {
   "GET /api/v1/dashboard": "getDashboard",
   "PUT /api/v1/config": "updateConfig",
   "POST /api/v1/config/test-connection": "testConnection",
+  "GET /api/v1/ai/providers": "listAiProviders",
+  "POST /api/v1/ai/test-connection": "testAiProvider",
   "POST /api/v1/import/config": "importConfig",
   "PUT /api/v1/config/dedup": "updateDedupConfig",
   "GET /api/v1/duplicates": "listGroups",
