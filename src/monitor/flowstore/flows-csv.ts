@@ -96,7 +96,7 @@ export function flowsCsvRoute(monitor: {
 }
 
 /** Comments, the names of the columns, and a line a connection; lines end with LF. */
-export function flowsCsv(flows: FlowExport): string {
+function flowsCsv(flows: FlowExport): string {
   const lines = [
     ...commentsOf(flows).map((line) => `# ${line.replaceAll(/[\r\n]/g, " ")}\n`),
     lineOf(COLUMNS.map(([name]) => name)),
