@@ -112,7 +112,7 @@ const PAGES: readonly Page[] = [
     template: "/settings/dedup",
     title: "Settings of the document service",
     module: "settings.js",
-    render: async ({ settings, ai }) => settingsPage(await loadSettings(settings), { ai }),
+    render: async ({ settings, ai }) => settingsPage(await loadSettings(settings, { ai }), { ai }),
   },
 ];
 
