@@ -70,11 +70,11 @@ function policyParts(
   stores: readonly FlowStore[],
   { ranked }: WindowSums,
 ): Pick<MessageInitShape<typeof FlowReportSchema>, "policy" | "exercised"> {
-  const { policy, ruleText } = policyOf(stores);
+  const { policy, ruleAt } = policyOf(stores);
   return {
     policy,
     exercised: exercisedRules(ranked.rules).map(({ version, index, counts }) => {
-      const rule = ruleText(version, index);
+      const rule = ruleAt(version, index);
       return {
         policyVersion: version,
         index,

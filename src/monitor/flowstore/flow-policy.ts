@@ -30,7 +30,7 @@ export function exercisedRules(entries: readonly SumEntry[]): readonly Exercised
 /** Of one network; several have no policy in common. */
 export function policyOf(stores: readonly FlowStore[]): {
   readonly policy: MessageInitShape<typeof FlowPolicySchema>;
-  ruleText(version: string, index: number): PolicyRule | undefined;
+  readonly ruleAt: (version: string, index: number) => PolicyRule | undefined;
 } {
   const [only, ...others] = stores;
   const shown = others.length === 0 ? only?.policy : undefined;
@@ -42,7 +42,7 @@ export function policyOf(stores: readonly FlowStore[]): {
       error: shown?.error ?? "",
       rules: (rules ?? []).map((rule) => ({ ...rule })),
     },
-    ruleText: (version, index) =>
+    ruleAt: (version, index) =>
       stores
         .map(({ policy }) => policy.rulesOf(version)?.[index])
         .find((rule) => rule !== undefined),
