@@ -32,7 +32,7 @@ export interface CompiledPolicy {
 }
 
 /** One destination of a rule. */
-export interface Clause {
+interface Clause {
   readonly rule: number;
   readonly destination: DestinationSelector;
   readonly ports: readonly PortRule[];
