@@ -6,7 +6,7 @@ import { linkWith, type PageState } from "../page-state.ts";
 import { empty, part } from "../pieces/section.ts";
 import { badge, type State } from "../pieces/state.ts";
 import { moment } from "../pieces/time.ts";
-import { FLOW_FILTERS, MAX_ROWS, type FlowFacts } from "./flow-facts.ts";
+import { FLOW_FILTERS, FLOW_PARAMS, MAX_ROWS, type FlowFacts } from "./flow-facts.ts";
 import { bytesOf } from "./rankings.ts";
 
 const TYPES = ["virtual", "subnet", "exit", "physical"] as const;
@@ -37,9 +37,20 @@ function filters(state: PageState): View {
       ${choice("type", "Kind of traffic", "Any kind", TYPES)}
       ${choice("path", "Path", "Any path", PATHS)}
       ${isFiltered ? html`<a data-stay href=${clearLink(state)}>Clear the filters</a>` : undefined}
+      <span class="actions-inline"><a href=${exportLink("csv", state)} download>CSV</a><a href=${exportLink("json", state)} download>JSON</a></span>
     </div>
     <div class="tools review-tools scripted">${FIELDS.map(([name, label]) => html`<label class="filter"><span class="sr">${label}</span><input type="search" maxlength="128" data-param=${name} value=${params.get(name) ?? ""} placeholder=${label} autocomplete="off" spellcheck="false" /></label>`)}</div>
   </div>`;
+}
+
+/** All connections of the window that the filters select. */
+function exportLink(kind: "csv" | "json", { params }: PageState): string {
+  const query = new URLSearchParams();
+  for (const name of FLOW_PARAMS) {
+    const value = params.get(name) ?? "";
+    if (value !== "") query.set(name, value);
+  }
+  return `/api/flows/export.${kind}?${query.toString()}`;
 }
 
 function clearLink(state: PageState): string {

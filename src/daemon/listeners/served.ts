@@ -17,6 +17,7 @@ import type { BoundService, PlainRoute } from "../../kernel/service.ts";
 import type { Supervisor } from "../../kernel/supervisor/component.ts";
 import { events } from "../../monitor/config/event-keys.ts";
 import { flows } from "../../monitor/config/flow-keys.ts";
+import { flowsCsvRoute } from "../../monitor/flowstore/flows-csv.ts";
 import { supportBundleRoute } from "../../monitor/support-bundle.ts";
 import { adminSurface, countAdminRefusals } from "./admin.ts";
 import type { DaemonConfiguration } from "../configuration.ts";
@@ -154,7 +155,7 @@ function plainRoutes(
       : [eventsPageRoute({ monitor: watched, clock }, live)]),
     ...(watched === undefined || !hasFlows
       ? []
-      : [flowsPageRoute({ monitor: watched, clock }, live)]),
+      : [flowsPageRoute({ monitor: watched, clock }, live), flowsCsvRoute(watched)]),
     ...(listener === "gateway" && surface === "gateway"
       ? [
           indexRoute({

@@ -251,6 +251,8 @@ const IDS: Readonly<Record<string, string>> = {
   "GET /api/config.json": "monitorGetConfigSummary",
   "GET /api/events.json": "monitorListEvents",
   "GET /api/flows.json": "monitorQueryFlows",
+  "GET /api/flows/export.csv": "monitorExportFlowsCsv",
+  "GET /api/flows/export.json": "monitorExportFlows",
   "GET /api/cardinality.json": "monitorGetCardinality",
   "GET /api/support-bundle.zip": "monitorGetSupportBundle",
   "GET /v1/sys/health": "tokensGetHealth",
