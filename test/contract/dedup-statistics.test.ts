@@ -480,6 +480,7 @@ describe("the test of a connection", () => {
     const { status, json, text } = await rest(daemon, "POST", "/api/v1/config/test-connection");
     expect([status, json.error.code]).toEqual([502, "BAD_GATEWAY"]);
     expect(json.error.message).toContain("papers");
+    expect(text).not.toContain(new URL(sim.url).host);
     expect(text).not.toContain(sim.estate.users[0]?.token.use((value) => value));
   });
 });

@@ -121,10 +121,9 @@ describe.skipIf(chromiumPath === undefined)(
       await sim.stop();
       await page.getByRole("button", { name: "Test the connection of papers" }).click();
       await page
-        .getByText(/papers.*ECONNREFUSED|cannot be reached/)
-        .first()
+        .getByText("archive papers: the connection failed: ECONNREFUSED; check whether")
         .waitFor();
-      expect(await page.content()).not.toContain(sim.url);
+      expect(await page.content()).not.toContain(new URL(sim.url).host);
     });
 
     it("follow an analysis that began elsewhere, and cancel it", async () => {
@@ -193,7 +192,7 @@ describe.skipIf(chromiumPath === undefined)(
       await test("openai").click();
       await row("openai").getByText("the provider cannot be reached").waitFor();
       expect(await page.content()).not.toContain("sk-0123456789abcdef");
-      expect(await page.content()).not.toContain(estate.provider.url);
+      expect(await page.content()).not.toContain(new URL(estate.provider.url).host);
     });
 
     it("of AI are saved, and a file brings all of them to another Steward", async () => {
@@ -244,7 +243,7 @@ describe("the settings without scripts", { timeout: 120_000 }, () => {
       expect(text).toContain(part);
     const token = sim.estate.users[0]?.token.use((value) => value) ?? "";
     expect(text).not.toContain(token);
-    expect(text).not.toContain(sim.url);
+    expect(text).not.toContain(new URL(sim.url).host);
     // Nobody would hear of what is typed.
     for (const [field] of text.matchAll(/<(?:input|select)[^>]*data-setting[^>]*>/g))
       expect(field).toContain(" disabled");

@@ -8,6 +8,7 @@ const root = join(import.meta.dirname, "../..");
 const pages: readonly string[] = [
   "README.md",
   "CONTRIBUTING.md",
+  "SECURITY.md",
   "docs/decisions/README.md",
   ...globSync(["docs/*.md", "docs/architecture/*.md", "docs/recipes/*.md"], { cwd: root }),
 ];
@@ -35,6 +36,15 @@ function linkedIn(text: string): string[] {
     .map((match) => match[1] ?? "")
     .filter((target) => !/^[a-z]+:/.test(target));
 }
+
+it("the index of the documentation leads to every page", () => {
+  const index = readFileSync(join(root, "docs/README.md"), "utf8");
+  const linked = new Set(linkedIn(index));
+  const unlisted = globSync("*.md", { cwd: join(root, "docs") }).filter(
+    (page) => page !== "README.md" && !linked.has(page),
+  );
+  expect(unlisted).toEqual([]);
+});
 
 describe.each(pages)("%s", (page) => {
   const text = readFileSync(join(root, page), "utf8");

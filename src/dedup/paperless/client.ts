@@ -19,7 +19,7 @@ import type {
 } from "../../kernel/client/types.ts";
 import type { DedupReport } from "../telemetry/report.ts";
 import type { ArchiveDescription } from "../archives/description.ts";
-import { asPaperlessError, isMissing, notPaperless } from "./failures.ts";
+import { asPaperlessError, asTestError, isMissing, notPaperless } from "./failures.ts";
 
 /** Where it is and how it is called. */
 export interface PaperlessOptions {
@@ -284,7 +284,7 @@ export function createPaperlessClient(
           ...(apiVersion === undefined ? {} : { apiVersion }),
         };
       } catch (error) {
-        throw asPaperlessError(name, error);
+        throw asTestError(name, error);
       }
     },
     async close() {

@@ -1,6 +1,7 @@
 /** Failures of the Paperless-ngx client in words for its operator. */
 import { StewardError } from "../../kernel/base/errors.ts";
 import {
+  causeWithoutAddress,
   failureOf,
   rootCause,
   type Failure,
@@ -41,6 +42,20 @@ const writeRemedies: Readonly<Partial<Record<FailureClass, (name: string) => str
  * of a call is returned as it is. `write`: what was to be done, e.g. `deleting document 7`.
  */
 export function asPaperlessError(name: string, error: unknown, write?: string): unknown {
+  return archiveError(name, error, rootCause, write);
+}
+
+/** As `asPaperlessError`, for the test of a connection: its reader may not see the address. */
+export function asTestError(name: string, error: unknown): unknown {
+  return archiveError(name, error, causeWithoutAddress);
+}
+
+function archiveError(
+  name: string,
+  error: unknown,
+  causeOf: (error: StewardError) => string,
+  write?: string,
+): unknown {
   const failure = failureOf(error);
   if (failure === undefined || !(error instanceof StewardError)) return error;
   if (failure.class === "cancelled") return error;
@@ -50,7 +65,7 @@ export function asPaperlessError(name: string, error: unknown, write?: string): 
     (write === undefined ? undefined : writeRemedies[failure.class]?.(name)) ??
     remedies[failure.class]?.(name) ??
     error.remedy;
-  return new StewardError("upstream", `archive ${name}: ${what}${rootCause(error)}${refused}`, {
+  return new StewardError("upstream", `archive ${name}: ${what}${causeOf(error)}${refused}`, {
     rule: failure.class,
     cause: error,
     ...(remedy === undefined ? {} : { remedy }),

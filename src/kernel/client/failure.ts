@@ -201,6 +201,15 @@ export function rootCause(error: StewardError): string {
   return `${failureClasses[kind].meaning}${status === 0 ? "" : ` (status ${status})`}${system === undefined ? "" : `: ${system}`} (${new URL(url).origin})`;
 }
 
+/** As `rootCause`, without any address: for readers who may not see how the upstream is reached. */
+export function causeWithoutAddress(error: StewardError): string {
+  const failure = failures.get(error);
+  if (failure === undefined) return error.message;
+  const { class: kind, status, system } = failure;
+  const code = system?.split(" ", 1)[0];
+  return `${failureClasses[kind].meaning}${status === 0 ? "" : ` (status ${status})`}${code === undefined ? "" : `: ${code}`}`;
+}
+
 /** Details of an error thrown by a client; undefined for any other. */
 export function failureOf(error: unknown): Failure | undefined {
   return error instanceof StewardError ? failures.get(error) : undefined;
