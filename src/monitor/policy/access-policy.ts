@@ -3,6 +3,7 @@
  * versions, so that traffic they permitted can be named.
  */
 import { createHash } from "node:crypto";
+import { isIP } from "node:net";
 import type { PolicyObject } from "../collectors/acl/policy-document.ts";
 import type { Endpoint } from "../enrich/addresses.ts";
 import type { DeviceCache, KnownDevice } from "../enrich/types.ts";
@@ -10,7 +11,7 @@ import { EXIT, PHYSICAL, type Connection } from "../flows/record.ts";
 import { any, both, MAYBE, NO, SAME_USER, YES, type Certainty } from "./certainty.ts";
 import { compilePolicy, MAX_RULES, type CompiledPolicy, type PolicyRule } from "./compile.ts";
 import { matchesPorts } from "./ports.ts";
-import type { PolicyEnd } from "./selectors.ts";
+import { ipv4Number, type PolicyEnd } from "./selectors.ts";
 
 export interface Judgement {
   /** Empty: not compared. */
@@ -24,7 +25,7 @@ export interface Judgement {
 }
 
 const MAX_VERSIONS = 16;
-/** Ends remembered; all are forgotten when full. */
+/** Ends remembered, of devices and of others; all of a kind are forgotten when full. */
 const MAX_ENDS = 512;
 const VERSION_LENGTH = 12;
 const NOT_JUDGED: Judgement = {
@@ -45,6 +46,7 @@ interface EndMatch {
 export class AccessPolicy {
   readonly #versions = new Map<string, readonly PolicyRule[]>();
   readonly #ends = new Map<string, EndMatch>();
+  readonly #others = new Map<string, EndMatch>();
   #compiled: CompiledPolicy | undefined;
   #version = "";
   /** Why it is not compared, or why an older version is. */
@@ -68,6 +70,7 @@ export class AccessPolicy {
     }
     const compiled = compilePolicy(parsed);
     this.#ends.clear();
+    this.#others.clear();
     this.#compiled = compiled;
     if (compiled === undefined) {
       this.#version = "";
@@ -86,6 +89,7 @@ export class AccessPolicy {
   /** The control plane has none. */
   clear(): void {
     this.#ends.clear();
+    this.#others.clear();
     this.#compiled = undefined;
     this.#version = "";
     this.error = undefined;
@@ -133,17 +137,27 @@ export class AccessPolicy {
     const address = endpoint?.host.address ?? "";
     const device = devices.byAddress(address);
     const key = internet ? `internet ${address}` : address;
-    const known = this.#ends.get(key);
+    // Scans of many addresses do not displace devices.
+    const ends = device === undefined ? this.#others : this.#ends;
+    const known = ends.get(key);
     if (known !== undefined && known.device === device) return known;
-    if (this.#ends.size >= MAX_ENDS) this.#ends.clear();
-    const end = { address, overlay: endpoint?.host.overlay ?? false, device, internet };
+    if (ends.size >= MAX_ENDS) ends.clear();
+    const addresses = [address, ...(device?.addresses ?? [])];
+    const end: PolicyEnd = {
+      ipv4: addresses.filter((each) => isIP(each) === 4).map(ipv4Number),
+      ipv6: addresses.filter((each) => isIP(each) === 6),
+      isAddress: isIP(address) !== 0,
+      overlay: endpoint?.host.overlay ?? false,
+      device,
+      internet,
+    };
     const match = {
       device,
       end,
       sources: compiled.sources.map((matches) => (internet ? NO : matches(end))),
       destinations: compiled.clauses.map(({ destination }) => destination(end)),
     };
-    this.#ends.set(key, match);
+    ends.set(key, match);
     return match;
   }
 }
@@ -161,10 +175,13 @@ function permits(
   { from, to, protocol, port }: Direction,
 ): { readonly certainty: Certainty; readonly rule: number } {
   let best: Certainty = NO;
-  for (const [at, { rule, ports, isConditional }] of clauses.entries()) {
-    const source = from.sources[rule] ?? NO;
+  for (let at = 0; at < clauses.length; at += 1) {
     const covered = to.destinations[at] ?? NO;
-    if (source === NO || covered === NO) continue;
+    const clause = clauses[at];
+    if (covered === NO || clause === undefined) continue;
+    const { rule, ports, isConditional } = clause;
+    const source = from.sources[rule] ?? NO;
+    if (source === NO) continue;
     const destination = covered === SAME_USER ? ofSameUser(from.end, to.end) : covered;
     const ends = both(source, destination);
     if (ends === NO) continue;

@@ -8,8 +8,11 @@ import { any, MAYBE, NO, SAME_USER, YES, type Certainty } from "./certainty.ts";
 
 /** One end of a connection. */
 export interface PolicyEnd {
-  /** Normalised; empty if unknown. */
-  readonly address: string;
+  /** Its addresses and those of its device; none where it is a name or unknown. */
+  readonly ipv4: readonly number[];
+  readonly ipv6: readonly string[];
+  /** Whether the address of the connection is known. */
+  readonly isAddress: boolean;
   /** Address of a device or service of the network. */
   readonly overlay: boolean;
   /** As the control plane reports it. */
@@ -87,11 +90,11 @@ function withoutAt(name: string): string {
 }
 
 function ofDevice(matches: (device: KnownDevice) => Certainty): Selector {
-  return ({ address, overlay, device, internet }) => {
+  return ({ isAddress, overlay, device, internet }) => {
     if (device !== undefined) return matches(device);
     if (internet) return NO;
     // What is behind a subnet router is no device.
-    return overlay || isIP(address) === 0 ? MAYBE : NO;
+    return overlay || !isAddress ? MAYBE : NO;
   };
 }
 
@@ -103,13 +106,28 @@ function networkOf(text: string): Selector | undefined {
   const bits = version === 4 ? 32 : 128;
   const prefix = length === undefined ? bits : Number(length);
   if (!/^\d{1,3}$/.test(length ?? "0") || prefix > bits) return undefined;
-  const list = new BlockList();
-  list.addSubnet(base, prefix, version === 4 ? "ipv4" : "ipv6");
-  const covers = (address: string): boolean =>
-    isIP(address) !== 0 && list.check(address, isIP(address) === 4 ? "ipv4" : "ipv6");
-  return ({ address, overlay, device, internet }) => {
+  const covers = version === 4 ? coversIpv4(base, prefix) : coversIpv6(base, prefix);
+  return (end) => {
     // One address of a device selects all of them.
-    if (covers(address) || (device?.addresses.some(covers) ?? false)) return internet ? MAYBE : YES;
-    return isIP(address) === 0 || (overlay && device === undefined) ? MAYBE : NO;
+    if (covers(end)) return end.internet ? MAYBE : YES;
+    return !end.isAddress || (end.overlay && end.device === undefined) ? MAYBE : NO;
   };
+}
+
+/** Each address of a policy is compared with each new end, so this must be cheap. */
+function coversIpv4(base: string, prefix: number): (end: PolicyEnd) => boolean {
+  const mask = prefix === 0 ? 0 : -1 << (32 - prefix);
+  const network = ipv4Number(base) & mask;
+  return ({ ipv4 }) => ipv4.some((address) => (address & mask) === network);
+}
+
+function coversIpv6(base: string, prefix: number): (end: PolicyEnd) => boolean {
+  const list = new BlockList();
+  list.addSubnet(base, prefix, "ipv6");
+  return ({ ipv6 }) => ipv6.some((address) => list.check(address, "ipv6"));
+}
+
+/** A valid IPv4 address as 32 bits with sign. */
+export function ipv4Number(address: string): number {
+  return address.split(".").reduce((sum, byte) => (sum << 8) | Number(byte), 0);
 }

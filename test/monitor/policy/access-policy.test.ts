@@ -116,6 +116,19 @@ describe("a connection", () => {
     expect(judged(rules, [`${DB}:5432`, BOB])).toEqual(["permitted", 0, true]);
   });
 
+  it("is undetermined when the opposite direction may be permitted", () => {
+    const rules = acl(["group:a"], ["ada@corp.test:50000"]);
+    expect(judged(rules, [ADA, `${BOB}`])).toEqual(MAYBE);
+    expect(judged(acl(["group:a"], ["ada@corp.test:1"]), [ADA, BOB])).toEqual(NO);
+  });
+
+  it("is compared with networks of IPv6 and of every length", () => {
+    for (const network of ["0.0.0.0/0", "fd7a:115c:a1e0::/48", "100.64.0.0/10", "100.64.0.1/32"])
+      expect(judged(acl([network], ["tag:db:5432"]), TO_DB)).toEqual(YES);
+    expect(judged(acl(["fd7a:115c:a1e0::2"], ["tag:db:5432"]), TO_DB)).toEqual(NO);
+    expect(judged(acl(["*"], ["200.1.0.0/16:443"]), [ADA, "200.1.2.3:443"])).toEqual(YES);
+  });
+
   it.each([
     ["devices of one user", [ADA, ADAS_OTHER], YES],
     ["devices of two users", [BOB, ADAS_OTHER], NO],
