@@ -14,6 +14,12 @@ let receiving: Received;
 beforeAll(async () => {
   receiving = await startReceiving({
     streaming: { enabled: true, listen: "127.0.0.1:0", token: TOKEN },
+    collectors: {
+      devices: { interval: "1s" },
+      acl: { enabled: false },
+      flowlogs: { source: "stream" },
+      auditlogs: { source: "stream" },
+    },
   });
   const end = new Date(Date.now() - 60_000).toISOString();
   const flow = {

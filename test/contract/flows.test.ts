@@ -77,6 +77,13 @@ describe("stored flows", () => {
     receiving = await startReceiving({
       streaming: { enabled: true, listen: "127.0.0.1:0", token: TOKEN },
       flows: { retention: "2h" },
+      // Without a policy nothing is compared: test/contract/flow-policy.test.ts.
+      collectors: {
+        devices: { interval: "1s" },
+        acl: { enabled: false },
+        flowlogs: { source: "stream" },
+        auditlogs: { source: "stream" },
+      },
       // Everything is hidden from exports, and nothing from the administrator.
       pii_filter: { emails: false, hostnames: false, vpn_ips: false, node_ids: false },
     });
@@ -384,7 +391,7 @@ describe("stored flows", () => {
           enabled: true,
           buckets: 2,
           capacity: 120,
-          estimated_bytes: 120 * (18_000 * 96 + 2_000 * 136) + 2_000 * 200,
+          estimated_bytes: 120 * (19_500 * 96 + 2_000 * 136) + 2_000 * 200,
           max_recent: 2_000,
           observations: 6,
           truncated: 0,

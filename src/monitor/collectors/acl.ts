@@ -53,8 +53,12 @@ export const acl = defineCollector({
     let last: Seen | undefined;
     return async (tick) => {
       const policy = await tick.call(getPolicy, () => deps.provider.policy(tick.signal));
-      if (policy === undefined) return showNone(tick);
-      last = await parseIfChanged(policy, last, tick);
+      if (policy === undefined) {
+        last = undefined;
+        deps.accessPolicy?.clear();
+        return showNone(tick);
+      }
+      last = await parseIfChanged(policy, last, { ...tick, accessPolicy: deps.accessPolicy });
       tick.sweep.gauge(aclLastChanged, unixSeconds(policy.updatedMs ?? last.sinceMs), {});
       tick.sweep.gauge(aclSize, Buffer.byteLength(policy.text), {});
       if (last.summary === undefined) return;
@@ -76,10 +80,15 @@ interface Seen {
 async function parseIfChanged(
   { etag, text }: Policy,
   last: Seen | undefined,
-  { nowMs, signal }: Tick,
+  {
+    nowMs,
+    signal,
+    accessPolicy,
+  }: Pick<Tick, "nowMs" | "signal"> & Pick<CollectorDeps, "accessPolicy">,
 ): Promise<Seen> {
   if (last?.etag === etag) return last;
   const parsed = parsePolicy(text);
+  accessPolicy?.set(text, parsed);
   return { etag, sinceMs: nowMs, summary: parsed && (await summarizePolicy(parsed, signal)) };
 }
 

@@ -12,6 +12,7 @@ import type { NetworkMemory } from "../checkpoints/types.ts";
 import type { DeviceCache } from "../enrich/types.ts";
 import type { AuditIntake, FlowIntake } from "../flows/types.ts";
 import type { NetworkOptions, ScheduledOptions } from "../options.ts";
+import type { AccessPolicy } from "../policy/access-policy.ts";
 import type { TimeWindow } from "../providers/model.ts";
 import type { CallName, Provider } from "../providers/provider.ts";
 import type { CollectorReport } from "./collector-report.ts";
@@ -38,6 +39,8 @@ export interface CollectorDeps {
   readonly audit: AuditIntake;
   readonly memory: NetworkMemory;
   readonly annotations: AnnotationSink;
+  /** Receives the access policy; undefined while flows are not stored. */
+  readonly accessPolicy?: AccessPolicy | undefined;
   /** Reports values shown beside the runs; fields that are left out keep their last value. */
   readonly report?: (report: CollectorReport) => void;
   /** The latest stable client, e.g. `1.88.0`; undefined while unknown or when the check is off. */

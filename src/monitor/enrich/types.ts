@@ -5,7 +5,8 @@ import type { Device, VirtualService } from "../providers/model.ts";
 export type KnownDevice = Pick<
   Device,
   "nodeId" | "id" | "hostname" | "name" | "user" | "tags" | "os" | "addresses"
->;
+> &
+  Partial<Pick<Device, "external">>;
 
 /** Devices of a network as last reported by the control plane. */
 export interface DeviceCache {

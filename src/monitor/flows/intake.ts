@@ -229,7 +229,10 @@ class NetworkIntake implements FlowIntake {
   }
 
   #store(flow: EnrichedFlow, facts: ReporterFacts): void {
-    const refusal = this.#deps.store?.record(observationOf(flow, facts));
+    const { store, devices } = this.#deps;
+    if (store === undefined) return;
+    const judgement = store.policy.judge(flow.connection, devices);
+    const refusal = store.record(observationOf(flow, facts, judgement));
     if (refusal !== undefined) this.#deps.scope.add(networkStoreDropped, 1, { reason: refusal });
   }
 

@@ -15,10 +15,13 @@ const tableLimits = {
   oses: "labels",
   paths: "labels",
   derpRegions: "labels",
+  verdicts: "labels",
   tagMatrix: "cells",
   userMatrix: "cells",
   osMatrix: "cells",
   peerPaths: "peerPaths",
+  unexplained: "unexplained",
+  rules: "rules",
 } as const satisfies Readonly<Record<string, keyof FlowCapacity>>;
 
 export type FlowTable = keyof typeof tableLimits;
@@ -60,6 +63,7 @@ export function addToBucket(bucket: Bucket, flow: FlowObservation): boolean {
   const destinationTags = tagsOf(flow.dstTags);
   let fits = addNodes(tables, flow, counts);
   fits = addLabels(tables, flow, counts) && fits;
+  fits = addVerdict(tables, flow, counts) && fits;
   fits = addBoth(tables.users, flow.srcUser, flow.dstUser, counts) && fits;
   fits = addBoth(tables.oses, flow.srcOs, flow.dstOs, counts) && fits;
   for (const tag of sourceTags) fits = tables.tags.add([tag], "first", counts) && fits;
@@ -104,6 +108,29 @@ function addLabels(
   if (path !== "") fits = paths.add([path], "first", counts) && fits;
   if (derpRegion !== "") fits = derpRegions.add([derpRegion], "first", counts) && fits;
   return fits;
+}
+
+function addVerdict(
+  { verdicts, unexplained, rules }: FlowTables,
+  flow: FlowObservation,
+  counts: Counts,
+): boolean {
+  const { verdict, reversed, rule, policyVersion } = flow;
+  if (verdict === "") return true;
+  let fits = verdicts.add([reversed ? `${verdict}_reverse` : verdict], "first", counts);
+  if (verdict === "permitted")
+    fits = rules.add([policyVersion, String(rule)], "first", counts) && fits;
+  if (verdict === "no_rule") {
+    const source = firstOf(flow.srcTags, flow.srcUser, flow.srcNode, flow.srcAddr);
+    const destination = firstOf(flow.dstTags, flow.dstUser, flow.dstNode, flow.dstAddr);
+    const names = [source, destination, flow.transport, flow.dstPort];
+    fits = unexplained.add(names, "first", counts) && fits;
+  }
+  return fits;
+}
+
+function firstOf(...names: readonly string[]): string {
+  return names.find((name) => name !== "") ?? "unidentified";
 }
 
 /** A label at both ends counts once. */

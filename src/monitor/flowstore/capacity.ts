@@ -12,6 +12,8 @@ export interface FlowCapacity {
   /** Of each matrix. */
   readonly cells: number;
   readonly peerPaths: number;
+  readonly unexplained: number;
+  readonly rules: number;
   readonly recent: number;
 }
 
@@ -22,6 +24,8 @@ const standard: FlowCapacity = {
   labels: 500,
   cells: 2_000,
   peerPaths: 2_000,
+  unexplained: 500,
+  rules: 1_000,
   recent: 2_000,
 };
 const factors: Readonly<Record<CapacityProfile, number>> = {
@@ -46,6 +50,8 @@ export function flowCapacity(profile: CapacityProfile): FlowCapacity {
     labels: standard.labels * factor,
     cells: standard.cells * factor,
     peerPaths: standard.peerPaths * factor,
+    unexplained: standard.unexplained * factor,
+    rules: standard.rules * factor,
     recent: standard.recent * factor,
   };
 }
@@ -57,6 +63,8 @@ export function estimatedBytes(capacity: FlowCapacity, buckets: number): number 
     capacity.ports +
     LABEL_TABLES * capacity.labels +
     MATRICES * capacity.cells +
-    capacity.peerPaths;
+    capacity.peerPaths +
+    capacity.unexplained +
+    capacity.rules;
   return buckets * (entries * ENTRY + capacity.nodes * TWO_WAY_ENTRY) + capacity.recent * ROW;
 }

@@ -12,6 +12,7 @@ import { formatDuration } from "../../kernel/config/values/units.ts";
 import { schemaVersion } from "../../kernel/wire/style.ts";
 import { writeCursor } from "./cursor.ts";
 import type { FlowStore } from "./flow-store.ts";
+import { exercisedRules, policyOf } from "./flow-policy.ts";
 import type { FlowFilter, RecentPage } from "./recent-query.ts";
 import type { Counts, SumEntry } from "./sums.ts";
 import type { WindowSums } from "./sum-query.ts";
@@ -43,9 +44,6 @@ export function shownFilters(filter: FlowFilter): { readonly filters?: FlowFilte
   return Object.values(filter).every((value) => value === "") ? {} : { filters: { ...filter } };
 }
 
-/** No rule of the access policy. */
-const NO_RULE = -1;
-
 export function flowDocument(answer: FlowAnswer): MessageInitShape<typeof FlowReportSchema> {
   const { stores, networks, page, sums, filter } = answer;
   return {
@@ -57,7 +55,7 @@ export function flowDocument(answer: FlowAnswer): MessageInitShape<typeof FlowRe
     stats: statsOf(stores),
     result: resultOf(sums, answer),
     recent: page.rows.map(rowOf),
-    policy: { available: false },
+    ...policyParts(stores, sums),
     generatedAt: timestampFromMs(answer.nowMs),
     ...shownFilters(filter),
     recentMatched: page.matched,
@@ -65,6 +63,26 @@ export function flowDocument(answer: FlowAnswer): MessageInitShape<typeof FlowRe
     recentRetained: page.retained,
     recentTruncated: page.isFull,
     nextCursor: page.next === undefined ? "" : writeCursor(page.next),
+  };
+}
+
+function policyParts(
+  stores: readonly FlowStore[],
+  { ranked }: WindowSums,
+): Pick<MessageInitShape<typeof FlowReportSchema>, "policy" | "exercised"> {
+  const { policy, ruleAt } = policyOf(stores);
+  return {
+    policy,
+    exercised: exercisedRules(ranked.rules).map(({ version, index, counts }) => {
+      const rule = ruleAt(version, index);
+      return {
+        policyVersion: version,
+        index,
+        available: rule !== undefined,
+        ...(rule === undefined ? {} : { kind: rule.kind, source: rule.source }),
+        counts: countsOf(counts),
+      };
+    }),
   };
 }
 
@@ -136,6 +154,21 @@ function resultOf(
     oses: labels(ranked.oses),
     paths: labels(ranked.paths),
     derpRegions: labels(ranked.derpRegions),
+    verdicts: labels(ranked.verdicts),
+    unexplained: ranked.unexplained.map(
+      ({ names: [src = "", dst = "", transport = "", port = ""], first }) => ({
+        src,
+        dst,
+        transport,
+        port,
+        counts: countsOf(first),
+      }),
+    ),
+    rules: exercisedRules(ranked.rules).map(({ version, index, counts }) => ({
+      rule: index,
+      policyVersion: version,
+      counts: countsOf(counts),
+    })),
     tagMatrix: cells(ranked.tagMatrix),
     userMatrix: cells(ranked.userMatrix),
     osMatrix: cells(ranked.osMatrix),
@@ -163,7 +196,6 @@ export function rowOf(flow: StoredFlow): MessageInitShape<typeof FlowSchema> {
   return {
     ...texts,
     time: timestampFromMs(timeMs),
-    rule: NO_RULE,
     counts: countsOf({ txBytes, rxBytes, txPackets, rxPackets, flows: 1 }),
   };
 }

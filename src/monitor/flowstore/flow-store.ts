@@ -3,6 +3,7 @@
  * connections.
  */
 import type { Clock } from "../../kernel/base/clock.ts";
+import { AccessPolicy } from "../policy/access-policy.ts";
 import type { FlowStoreOptions } from "../options.ts";
 import { addToBucket, createBucket, type Bucket } from "./bucket.ts";
 import { flowCapacity, type FlowCapacity } from "./capacity.ts";
@@ -42,6 +43,7 @@ class MemoryFlowStore implements FlowStore {
   /** By the begin of the minute, unordered. */
   readonly #buckets = new Map<number, Bucket>();
   readonly recent: RecentFlows;
+  readonly policy = new AccessPolicy();
   network: string;
   #observations = 0;
   #truncated = 0;

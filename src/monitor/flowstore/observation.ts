@@ -1,12 +1,14 @@
 /** Describes an enriched connection for the store. */
 import type { EnrichedFlow } from "../flows/enriched.ts";
 import type { ReporterFacts } from "../flows/flow-log.ts";
+import type { Judgement } from "../policy/access-policy.ts";
 import type { FlowObservation } from "./types.ts";
 
 /** The time is the end of the record's window, else its start, else when it was logged. */
 export function observationOf(
   { connection, kind, source, destination }: EnrichedFlow,
   { record, trust, consistency }: ReporterFacts,
+  judgement: Judgement,
 ): FlowObservation {
   const port = connection.destination?.port ?? 0;
   const { txBytes, rxBytes, txPackets, rxPackets } = connection;
@@ -35,6 +37,7 @@ export function observationOf(
     rxBytes,
     txPackets,
     rxPackets,
+    ...judgement,
   };
 }
 

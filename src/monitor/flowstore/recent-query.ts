@@ -55,7 +55,6 @@ export function selectRecent(stores: readonly FlowStore[], query: RecentQuery): 
   };
 }
 
-/** No connection is compared with the access policy, so a verdict selects none. */
 function matcher(filter: FlowFilter): (flow: StoredFlow) => boolean {
   const is = (wanted: string): ((text: string) => boolean) => {
     const folded = wanted.toLowerCase();
@@ -69,7 +68,7 @@ function matcher(filter: FlowFilter): (flow: StoredFlow) => boolean {
   const [device, addr] = [has(filter.device), has(filter.addr)];
   const [service, identity] = [has(filter.service), has(filter.identity)];
   return (flow) =>
-    verdict("") &&
+    verdict(flow.verdict) &&
     type(flow.trafficType) &&
     path(flow.path) &&
     device(flow.srcNode, flow.dstNode) &&

@@ -55,7 +55,7 @@ export async function sumWindow(
   for (const table of flowTables) {
     if (turns.over) await turns.give(signal);
     const entries = [...merged[table].entries()].map(([, entry]) => entry);
-    const limit = table.endsWith("Matrix") ? MAX_CELLS : top;
+    const limit = limitOf(table, top);
     ranked[table] = entries.toSorted(table === "peerPaths" ? byRelayed : byBytes).slice(0, limit);
   }
   return {
@@ -66,6 +66,12 @@ export async function sumWindow(
     truncated,
     lastMs,
   };
+}
+
+/** Rules are listed completely. */
+function limitOf(table: FlowTable, top: number): number {
+  if (table === "rules") return Infinity;
+  return table.endsWith("Matrix") ? MAX_CELLS : top;
 }
 
 function stepOf(windowMs: number): number {

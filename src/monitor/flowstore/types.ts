@@ -1,4 +1,5 @@
 /** Flows for the explorer, as plain data. */
+import type { AccessPolicy, Judgement } from "../policy/access-policy.ts";
 import type { Counters, trafficTypes } from "../flows/record.ts";
 
 /** A connection within a window of the flow log. Texts are empty when unknown. */
@@ -26,6 +27,13 @@ export interface FlowObservation extends Counters {
   /** Empty unless the traffic is physical. */
   readonly path: "" | "direct_ipv4" | "direct_ipv6" | "derp";
   readonly derpRegion: string;
+  /** What the access policy says of it; empty where it is not compared. */
+  readonly verdict: Judgement["verdict"];
+  /** A rule permits it from destination to source. */
+  readonly reversed: boolean;
+  /** Index of the rule that permits it; -1 for none. */
+  readonly rule: number;
+  readonly policyVersion: string;
 }
 
 /** A stored connection. */
@@ -40,6 +48,8 @@ export type FlowRefusal = "expired" | "future";
 
 /** Receives the flows of one network; never throws and never waits. */
 export interface FlowSink {
+  /** What connections are compared with. */
+  readonly policy: AccessPolicy;
   /** Called once the name of the network is looked up. */
   named(network: string): void;
   /** Returns why it was not stored. */

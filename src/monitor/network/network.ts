@@ -367,6 +367,7 @@ class IsolatedNetwork {
       audit,
       memory,
       annotations,
+      accessPolicy: this.#deps.flowStore?.policy,
       latestClientVersion,
     };
     const named = Promise.withResolvers<void>();
