@@ -12,6 +12,7 @@ import { flowsCommand } from "./flows-command.ts";
 import { duplicatesCommand } from "./duplicates-command.ts";
 import { jobsCommand } from "./jobs-command.ts";
 import { leasesCommand } from "./leases-command.ts";
+import { migrateConfigCommand } from "./migrate-config-command.ts";
 import { mintCommand } from "./mint-command.ts";
 import { signCommand } from "./sign-command.ts";
 import { rootTokenCommand } from "./root-token-command.ts";
@@ -31,6 +32,7 @@ export const allCommands: readonly Command[] = [
   rootTokenCommand,
   rotateKeyCommand,
   configSchemaCommand,
+  migrateConfigCommand,
   completionCommand(() => allCommands),
   versionCommand,
   statusCommand,
