@@ -10,6 +10,7 @@ import { FLOW_FILTERS, FLOW_PARAMS, MAX_ROWS, type FlowFacts } from "./flow-fact
 import { bytesOf } from "./rankings.ts";
 
 const TYPES = ["virtual", "subnet", "exit", "physical"] as const;
+const VERDICT_NAMES = ["permitted", "no_rule", "undetermined"] as const;
 const PATHS = ["direct_ipv4", "direct_ipv6", "derp"] as const;
 /** Fields of text, with what they look in. */
 const FIELDS = [
@@ -22,12 +23,12 @@ const FIELDS = [
 export function connections(facts: FlowFacts, report: FlowReport, state: PageState): View {
   return part(
     "Connections",
-    html`<div class="stack tight">${filters(state)}${rowsView(facts, report, state)}</div>`,
+    html`<div class="stack tight">${filters(report, state)}${rowsView(facts, report, state)}</div>`,
     "Single connections, the newest first. Filters select these only: the sums above are those of the whole window.",
   );
 }
 
-function filters(state: PageState): View {
+function filters({ policy }: FlowReport, state: PageState): View {
   const { params } = state;
   const choice = (name: string, label: string, any: string, values: readonly string[]): View =>
     html`<nav class="segments" aria-label=${label}>${[undefined, ...values].map((value) => html`<a data-stay href=${linkWith(state, { [name]: value, cursor: undefined })} aria-current=${(params.get(name) || undefined) === value ? "true" : undefined}>${value === undefined ? any : formatWord(value)}</a>`)}</nav>`;
@@ -36,6 +37,7 @@ function filters(state: PageState): View {
     <div class="tools review-tools">
       ${choice("type", "Kind of traffic", "Any kind", TYPES)}
       ${choice("path", "Path", "Any path", PATHS)}
+      ${policy.available ? choice("verdict", "Policy", "Any verdict", VERDICT_NAMES) : undefined}
       ${isFiltered ? html`<a data-stay href=${clearLink(state)}>Clear the filters</a>` : undefined}
       <span class="actions-inline"><a href=${exportLink("csv", state)} download>CSV</a><a href=${exportLink("json", state)} download>JSON</a></span>
     </div>
