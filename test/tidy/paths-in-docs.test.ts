@@ -46,6 +46,27 @@ it("the index of the documentation leads to every page", () => {
   expect(unlisted).toEqual([]);
 });
 
+/** Backticks hold messages in the first column: a lower-case sentence with a space. */
+it("every message of docs/troubleshooting.md is one that Steward writes", () => {
+  const page = readFileSync(join(root, "docs/troubleshooting.md"), "utf8");
+  const messages = page
+    .split("\n")
+    .filter((line) => line.startsWith("| "))
+    .flatMap((line) => [...(line.split(" | ")[0] ?? "").matchAll(/`([^`]* [^`]*)`/g)])
+    .map(([, text = ""]) => text);
+  expect(messages.length).toBeGreaterThan(12);
+  const sources = globSync(["src/**/*.ts", "gateway/**/*.ts"], { cwd: root })
+    .map((file) => readFileSync(join(root, file), "utf8"))
+    .join("\n");
+  const unknown = messages.filter((message) =>
+    message
+      .split("…")
+      .map((part) => part.trim())
+      .some((part) => part.length > 3 && !sources.includes(part)),
+  );
+  expect(unknown).toEqual([]);
+});
+
 describe.each(pages)("%s", (page) => {
   const text = readFileSync(join(root, page), "utf8");
 
