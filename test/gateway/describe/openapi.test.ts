@@ -249,6 +249,7 @@ const IDS: Readonly<Record<string, string>> = {
   "GET /api/config.json": "monitorGetConfigSummary",
   "GET /api/events.json": "monitorListEvents",
   "GET /api/flows.json": "monitorQueryFlows",
+  "GET /api/presence.json": "monitorGetPresence",
   "GET /api/cardinality.json": "monitorGetCardinality",
   "GET /api/support-bundle.zip": "monitorGetSupportBundle",
   "GET /v1/sys/health": "tokensGetHealth",
