@@ -34,6 +34,7 @@ import { JOB_PROGRESS_ROUTE } from "../src/dedup/api/jobs.ts";
 import type { PlainRoute } from "../src/kernel/service.ts";
 import { restMessage } from "../src/kernel/wire/rest-json.ts";
 import { schemaVersion } from "../src/kernel/wire/style.ts";
+import { FLOWS_CSV_ROUTE } from "../src/monitor/flowstore/flows-csv.ts";
 import { SUPPORT_BUNDLE_ROUTE } from "../src/monitor/support-bundle.ts";
 import { declaredServices } from "./declared-services.ts";
 import { BUF } from "./generators.ts";
@@ -86,6 +87,7 @@ function describedRoutes(): readonly PlainRoute[] {
     CONFIG_EXPORT_ROUTE,
     METRICS_ROUTE,
     SUPPORT_BUNDLE_ROUTE,
+    FLOWS_CSV_ROUTE,
   ].map((route) => ({ ...route, handle }));
 }
 

@@ -42,6 +42,7 @@ const ISLANDS = [
   "costs",
   "settings",
   "events",
+  "flows",
   "devices",
   "plain",
 ] as const;

@@ -356,6 +356,7 @@ async function assemble(
           ),
       }),
       configHandlers({
+        clock,
         settings,
         parameters,
         rescore: () => rescoring.run(),

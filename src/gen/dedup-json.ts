@@ -451,6 +451,39 @@ export interface AiConfig {
   readonly maxCostPerMonthUsd: number;
 }
 
+export interface ListAiProvidersResponse {
+  readonly data: readonly AiProvider[];
+}
+
+export interface AiProvider {
+  /** openai, anthropic or compatible. */
+  readonly name: string;
+  /** Whether its address is set, by default or by the configuration. */
+  readonly hasAddress: boolean;
+  readonly hasCredential: boolean;
+  /** Whether the settings choose it. */
+  readonly chosen: boolean;
+}
+
+export interface TestAiProviderResponse {
+  readonly data: AiProviderTest;
+}
+
+export interface AiProviderTest {
+  /** Always true; a failure is an error. */
+  readonly connected: boolean;
+  /** The provider that was asked. */
+  readonly provider: string;
+  /** The model that the settings choose. */
+  readonly model: string;
+  /** Whether the provider lists that model. */
+  readonly modelListed: boolean;
+  /** Models that it lists, at most 1,000. */
+  readonly models: number;
+  /** Milliseconds until it answered. */
+  readonly latencyMs: number;
+}
+
 export interface ListAiResultsResponse {
   readonly data: readonly AiResult[];
   readonly meta: PageMeta;
@@ -686,6 +719,12 @@ export interface ConfiguredArchive {
   readonly kind: string;
   /** Documents that were synced. */
   readonly documents: number;
+  /** Whether it has an address on the network, which is never shown; other archives are files. */
+  readonly hasAddress: boolean;
+  /** token or password; empty for archives that need no credential. */
+  readonly credential: string;
+  /** What Steward does not do with an archive of this kind, in words. */
+  readonly lacks: readonly string[];
 }
 
 export interface PreviewDedupConfigResponse {
@@ -753,6 +792,10 @@ export interface ConnectionTest {
   readonly documentCount: number;
   /** The archive that was asked. */
   readonly archive: string;
+  /** Highest version of its API; empty when it does not say, and for other archives. */
+  readonly apiVersion: string;
+  /** Milliseconds until it answered. */
+  readonly latencyMs: number;
 }
 
 export interface ImportConfigResponse {

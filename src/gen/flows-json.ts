@@ -264,3 +264,36 @@ export interface FlowFilters {
   readonly verdict?: string;
   readonly path?: string;
 }
+
+/** Single connections of a window. */
+export interface FlowExport {
+  /** Raised when a field is taken away, renamed or changes its type or meaning. */
+  readonly schema_version: number;
+  /** When this was put together. */
+  readonly generated_at: string;
+  /** The network that is exported; * for all of several. */
+  readonly network: string;
+  readonly window: FlowExportWindow;
+  /** The filters that apply; absent without any. */
+  readonly filters?: FlowFilters;
+  /** Where the connections were kept: recent_ring. */
+  readonly source: string;
+  /** How many connections are kept there, in words. */
+  readonly source_note: string;
+  /** Stored connections that window and filters select. */
+  readonly matched: number;
+  /** Length of `rows`. */
+  readonly returned: number;
+  /** Single connections that are stored. */
+  readonly retained: number;
+  /** No more single connections can be stored: each newer one evicts the oldest. */
+  readonly truncated: boolean;
+  /** Newest first. */
+  readonly rows: readonly Flow[];
+}
+
+/** The time that is exported. */
+export interface FlowExportWindow {
+  readonly start: string;
+  readonly end: string;
+}

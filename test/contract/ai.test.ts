@@ -585,6 +585,17 @@ describe("settings and models", () => {
         error: { code: "BAD_REQUEST" },
       });
     await configure({ provider: "compatible", model: "local-model" });
+    expect((await api("POST", "/test-connection")).data).toEqual({
+      connected: true,
+      provider: "compatible",
+      model: "local-model",
+      modelListed: true,
+      models: 1,
+      latencyMs: expect.any(Number),
+    });
+    expect((await api("GET", "/providers")).data).toContainEqual(
+      expect.objectContaining({ name: "compatible", hasAddress: true, chosen: true }),
+    );
     expect(await api("GET", "/costs/estimate?documentCount=5")).toMatchObject({ status: 404 });
     expect(await api("GET", "/costs/estimate")).toMatchObject({
       status: 400,
@@ -647,6 +658,8 @@ services: {monitor: false, tokens: false}
     ["GET", "/config"],
     ["PUT", "/config", {}],
     ["GET", "/models"],
+    ["GET", "/providers"],
+    ["POST", "/test-connection"],
     ["POST", "/process", {}],
     ["GET", "/results"],
     ["GET", "/results/groups"],
@@ -664,7 +677,7 @@ services: {monitor: false, tokens: false}
     ["GET", "/costs/estimate?documentCount=1"],
     ["GET", "/stats"],
   ];
-  expect(calls).toHaveLength(20);
+  expect(calls).toHaveLength(22);
   for (const [method, path, body] of calls) {
     const bodies = body === undefined ? [undefined] : [body, { nothing: 1 }, "{not json"];
     for (const sent of bodies) {

@@ -464,7 +464,14 @@ describe("the test of a connection", () => {
     const { status, json } = await rest(daemon, "POST", "/api/v1/config/test-connection");
     expect([status, json.data]).toEqual([
       200,
-      { connected: true, version: sim.estate.release, documentCount: 9, archive: "papers" },
+      {
+        connected: true,
+        version: sim.estate.release,
+        documentCount: 9,
+        archive: "papers",
+        apiVersion: expect.stringMatching(/^\d+$/),
+        latencyMs: expect.any(Number),
+      },
     ]);
   });
 

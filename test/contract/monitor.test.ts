@@ -211,8 +211,10 @@ it(
     expect(await second.stop()).toEqual({ code: 0, signal: null });
     expect(counted()).toBe(2);
     const overlapMs = 300_000;
-    // Times on the wire have whole seconds or milliseconds.
-    expect(windows()[before.length]?.fromMs).toBe((before.at(-1)?.toMs ?? 0) - overlapMs);
+    // The stop may have cut the last window short: it is then read again.
+    expect(before.slice(-2).map(({ toMs }) => toMs - overlapMs)).toContain(
+      windows()[before.length]?.fromMs,
+    );
     await receiver.close();
   },
 );

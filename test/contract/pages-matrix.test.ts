@@ -251,6 +251,11 @@ async function reviewFaults(watched: Watched): Promise<string[]> {
   watched.complaints.length = 0;
   await look("settings with a value that is refused");
   await page.getByRole("button", { name: "Discard" }).first().click();
+  for (const name of ["paperless", "openai"]) {
+    await page.getByRole("button", { name: `Test the connection of ${name}` }).click();
+    await page.getByRole("row").filter({ hasText: name }).getByText("Connected").first().waitFor();
+  }
+  await look("settings with connections that were tested");
   const [document] = (await rest(demo, "GET", "/api/v1/documents?limit=1")).json.data;
   for (const path of [`/documents/${document.id}`, "/documents/nowhere"]) {
     await page.goto(`${demo.url}${path}`);

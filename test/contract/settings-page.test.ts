@@ -64,7 +64,8 @@ describe.skipIf(chromiumPath === undefined)(
       });
       await page.getByText("The groups are from other settings.").waitFor();
       await page.getByRole("button", { name: "Analyse now" }).click();
-      await page.getByText("The analysis has ended.").waitFor();
+      // The copies of each of the three groups are the same text, which stays a group.
+      await page.getByText("The analysis has ended. 0 groups found, 0 changed, 0 gone.").waitFor();
       await expect
         .poll(() => page.getByText("The groups are from other settings.").count(), SOON)
         .toBe(0);
@@ -104,9 +105,18 @@ describe.skipIf(chromiumPath === undefined)(
       );
       const { page, complaints } = await open(daemon);
       await page.getByRole("button", { name: "Test the connection of papers" }).click();
-      await page.getByText(/Connected to version [\d.]+: 6 documents\./).waitFor();
+      await page
+        .getByText(/Connected to version [\d.]+ with API version \d+: 6 documents, [\d.]+ m?s\./)
+        .waitFor();
       await page.getByRole("button", { name: "Test the connection of files" }).click();
-      await page.getByText("Connected: 0 documents.").waitFor();
+      await page.getByText(/Connected: 0 documents, [\d.]+ m?s\./).waitFor();
+      const rows = page.getByRole("table", { name: "archives" }).getByRole("row");
+      expect(await rows.filter({ hasText: "papers" }).innerText()).toMatch(
+        /Paperless-ngx\s+set\s+token set/,
+      );
+      expect(await rows.filter({ hasText: "files" }).innerText()).toMatch(
+        /It has no deletion from these pages[^]*no page images and no trash[^]*none needed/,
+      );
       expect(complaints).toEqual([]);
       await sim.stop();
       await page.getByRole("button", { name: "Test the connection of papers" }).click();
@@ -115,6 +125,75 @@ describe.skipIf(chromiumPath === undefined)(
         .first()
         .waitFor();
       expect(await page.content()).not.toContain(sim.url);
+    });
+
+    it("follow an analysis that began elsewhere, and cancel it", async () => {
+      const { daemon } = await started();
+      const { page } = await openPage();
+      // The stream of the job's events says that it runs, and then that it was cancelled.
+      const id = "0123456789";
+      let isCancelled = false;
+      await page.route("**/api/v1/analysis/status", async (route) => {
+        const answer = await route.fetch();
+        const { data } = await answer.json();
+        const running = isCancelled ? {} : { isAnalyzing: true, currentJobId: id };
+        await route.fulfill({ response: answer, json: { data: { ...data, ...running } } });
+      });
+      await page.route(`**/api/v1/jobs/${id}/progress`, async (route) => {
+        const event = isCancelled
+          ? 'event: complete\ndata: {"progress":0.5,"message":"","status":"cancelled"}\n\n'
+          : 'retry: 100\nevent: progress\ndata: {"progress":0.5,"message":"comparing","status":"running"}\n\n';
+        await route.fulfill({ contentType: "text/event-stream", body: event });
+      });
+      await page.route(`**/api/v1/jobs/${id}/cancel`, async (route) => {
+        isCancelled = true;
+        await route.fulfill({ json: { data: { jobId: id, status: "cancelled" } } });
+      });
+      await page.goto(`${daemon.url}/settings/dedup`);
+      await ready(page);
+      await page.getByText("Analysing the documents: comparing").waitFor();
+      await page.getByRole("button", { name: "Cancel" }).click();
+      await page.getByText("The analysis was cancelled.").waitFor();
+      await expect.poll(() => page.getByText("Analysing the documents").count(), SOON).toBe(0);
+    });
+
+    it("test the provider of suggestions, and say why it is dead", async () => {
+      const estate = await startAiEstate(fillPapers(1));
+      const daemon = await estate.start();
+      const { page, complaints } = await open(daemon);
+      const table = page.getByRole("table", { name: "providers" });
+      const row = (name: string) => table.getByRole("row").filter({ hasText: name });
+      const test = (name: string) =>
+        page.getByRole("button", { name: `Test the connection of ${name}` });
+      expect(await row("openai").innerText()).toMatch(/set\s+set/);
+      expect(await row("anthropic").innerText()).toMatch(/set\s+not set\s+not chosen/);
+      await test("openai").click();
+      await row("openai")
+        .getByText(/Connected: 1 model, [\d.]+ m?s\. gpt-5\.4-mini is not among them/)
+        .waitFor();
+      const form = page.getByRole("form", { name: "AI suggestions" });
+      const save = async (label: string, value: string): Promise<void> => {
+        const field = page.getByLabel(label, { exact: true });
+        if (label === "Provider") await field.selectOption(value);
+        else await field.fill(value);
+        await form.getByRole("button", { name: "Save" }).click();
+        await form.getByText("Nothing is changed.").waitFor();
+      };
+      await save("Model", "local-model");
+      await expect.poll(() => table.getByText("Connected").count(), SOON).toBe(0);
+      await test("openai").click();
+      await row("openai").getByText("local-model is among them.").waitFor();
+      expect(estate.provider.calls).toEqual([]);
+      expect(complaints).toEqual([]);
+      await save("Provider", "anthropic");
+      await test("anthropic").click();
+      await row("anthropic").getByText("set dedup.ai.anthropic.api_key").waitFor();
+      await save("Provider", "openai");
+      await estate.provider.stop();
+      await test("openai").click();
+      await row("openai").getByText("the provider cannot be reached").waitFor();
+      expect(await page.content()).not.toContain("sk-0123456789abcdef");
+      expect(await page.content()).not.toContain(estate.provider.url);
     });
 
     it("of AI are saved, and a file brings all of them to another Steward", async () => {
@@ -166,6 +245,19 @@ describe("the settings without scripts", { timeout: 120_000 }, () => {
     const token = sim.estate.users[0]?.token.use((value) => value) ?? "";
     expect(text).not.toContain(token);
     expect(text).not.toContain(sim.url);
+    // Nobody would hear of what is typed.
+    for (const [field] of text.matchAll(/<(?:input|select)[^>]*data-setting[^>]*>/g))
+      expect(field).toContain(" disabled");
+    expect(text).not.toContain('aria-label="providers"');
+  });
+
+  it("are not there without the document service", async () => {
+    const daemon = await startDaemon({
+      config: `gateway: {listen: "127.0.0.1:0"}\nstate: {directory: ${temporaryFolder()}}\nservices: {dedup: false, monitor: false}\n`,
+    });
+    onTestFinished(async () => void (await daemon.stop()));
+    for (const path of ["/settings/dedup", "/api/v1/archives", "/api/v1/config/settings"])
+      expect((await rest(daemon, "GET", path)).status, path).toBe(404);
   });
 });
 
@@ -201,7 +293,14 @@ describe("the methods behind the settings", { timeout: 120_000 }, () => {
   it("list archives, and know none of another name", async () => {
     const { daemon } = await started();
     expect((await rest(daemon, "GET", "/api/v1/archives")).json.data).toEqual([
-      { name: "papers", kind: "paperless", documents: 6 },
+      {
+        name: "papers",
+        kind: "paperless",
+        documents: 6,
+        hasAddress: true,
+        credential: "token",
+        lacks: [],
+      },
     ]);
     const { status, json } = await rest(daemon, "POST", "/api/v1/config/test-connection", {
       archive: "nowhere",

@@ -2,12 +2,18 @@
  * The island of `/settings/dedup`: keeps what is typed until it is saved, asks what it would
  * recalculate, and follows the analysis that the reader starts.
  */
-import type { DedupConfigPreview, Setting } from "../../../src/gen/dedup-json.ts";
+import type {
+  AiProviderTest,
+  ConnectionTest,
+  DedupConfigPreview,
+  Setting,
+} from "../../../src/gen/dedup-json.ts";
 import { formatSome } from "../format.ts";
 import type { JobProgress } from "../pieces/job.ts";
 import { read, valueOf } from "../review/load.ts";
+import type { Outcome } from "../settings/connections.ts";
 import { loadSettings, type SettingsFacts } from "../settings/load.ts";
-import { settingsPage, type SettingsMarks } from "../settings/page.ts";
+import { settingsPage, type AnalysisCounts, type SettingsMarks } from "../settings/page.ts";
 import { PREFIXES, type FormName } from "../settings/words.ts";
 import { RefusedFields } from "./document-api.ts";
 import { followJob } from "./job-stream.ts";
@@ -23,26 +29,29 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 const values = new Map<string, string>();
 const problems = new Map<string, string>();
-const tests = new Map<
-  string,
-  SettingsMarks["tests"] extends ReadonlyMap<string, infer T> ? T : never
->();
+const archiveTests = new Map<string, Outcome<ConnectionTest>>();
+const providerTests = new Map<string, Outcome<AiProviderTest>>();
 const ai = document.querySelector("#app [data-form=ai]") !== null;
 let preview: DedupConfigPreview | undefined;
 let progress: JobProgress | undefined;
+let done: AnalysisCounts | undefined;
 let asked = 0;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 const page = createLoadedPage<SettingsFacts>({
-  load: () => loadSettings(settingsClient),
-  view: (facts) =>
-    settingsPage(facts, { ai }, { draft: { values, problems }, preview, progress, tests }),
+  load: () => loadSettings(settingsClient, { ai }),
+  view: (facts) => settingsPage(facts, { ai }, marks()),
   loaded(facts) {
     const analysis = valueOf(facts.analysis);
     if (analysis?.isAnalyzing === true && analysis.currentJobId !== null)
       follow(analysis.currentJobId);
   },
 });
+
+function marks(): SettingsMarks {
+  const draft = { values, problems, isLive: true };
+  return { draft, preview, progress, done, archiveTests, providerTests };
+}
 
 function settingOf(name: string): Setting | undefined {
   return valueOf(page.facts?.settings)?.find((each) => each.name === name);
@@ -127,6 +136,8 @@ async function save(form: FormName): Promise<void> {
       await settingsClient.saveTexts(
         Object.fromEntries(names.map((name) => [name, values.get(name) ?? ""])),
       );
+      // What a test found was so of the settings before.
+      providerTests.clear();
       toast("Saved. It holds from the next run on.");
     }
   } catch (thrown) {
@@ -153,11 +164,16 @@ function discard(form: FormName): void {
   page.draw();
 }
 
-async function test(archive: string): Promise<void> {
-  if (tests.has(archive) && tests.get(archive) === undefined) return;
-  tests.set(archive, undefined);
+/** One test of a name at a time. */
+async function test<T>(
+  tests: Map<string, Outcome<T>>,
+  name: string,
+  ask: () => Promise<T>,
+): Promise<void> {
+  if (tests.has(name) && tests.get(name) === undefined) return;
+  tests.set(name, undefined);
   page.draw();
-  tests.set(archive, await read(() => settingsClient.test(archive)));
+  tests.set(name, await read(ask));
   page.draw();
 }
 
@@ -171,6 +187,7 @@ function follow(jobId: string): void {
     progress = next;
     page.draw();
   };
+  done = undefined;
   draw({ jobId, progress: Number.NaN, message: "", lost: false });
   followJob(jobId, {
     progress: (event) =>
@@ -182,8 +199,12 @@ function follow(jobId: string): void {
       progress = undefined;
       if (event?.status === "failed")
         toast(`The analysis failed: ${event.errorMessage ?? "the log says why"}`);
-      if (event?.status === "completed") toast("The analysis has ended.");
-      void page.load();
+      if (event?.status === "cancelled") toast("The analysis was cancelled.");
+      run(async () => {
+        if (event?.status === "completed")
+          done = valueOf(await read(() => settingsClient.result(jobId)));
+        await page.load();
+      });
     },
   });
 }
@@ -219,7 +240,12 @@ function run(action: () => Promise<void>): void {
 
 const BUTTONS: Readonly<Record<string, (button: HTMLElement) => void>> = {
   discard: ({ dataset }) => discard(dataset["form"] as FormName),
-  test: ({ dataset }) => run(() => test(dataset["id"] ?? "")),
+  test({ dataset }) {
+    const name = dataset["id"] ?? "";
+    run(() => test(archiveTests, name, () => settingsClient.test(name)));
+  },
+  "test-provider": ({ dataset }) =>
+    run(() => test(providerTests, dataset["id"] ?? "", () => settingsClient.testProvider())),
   analyse: () => run(analyse),
   cancel: ({ dataset }) => run(() => reviewClient.cancel(dataset["id"] ?? "")),
   reload: () => run(() => page.load()),

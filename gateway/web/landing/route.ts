@@ -73,6 +73,7 @@ async function answer(
       nav: [
         { href: "/", label: "Status", here: true },
         ...(deps.status === undefined ? [] : [{ href: "/devices", label: "Devices" }]),
+        ...(status.status?.flow_store.enabled === true ? [{ href: "/flows", label: "Flows" }] : []),
         ...(status.status?.event_store.enabled === true
           ? [{ href: "/events", label: "Events" }]
           : []),

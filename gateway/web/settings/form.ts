@@ -6,9 +6,11 @@ import { html, type Child, type View } from "../html.ts";
 export interface Draft {
   readonly values: ReadonlyMap<string, string>;
   readonly problems: ReadonlyMap<string, string>;
+  /** Whether a script heeds the fields; without one they can only be read. */
+  readonly isLive: boolean;
 }
 
-export const NO_DRAFT: Draft = { values: new Map(), problems: new Map() };
+export const NO_DRAFT: Draft = { values: new Map(), problems: new Map(), isLive: false };
 
 /** The settings that `labels` names, in that order. */
 export function settingRows(
@@ -23,19 +25,23 @@ export function settingRows(
   return html`<div class="settings">${rows}</div>`;
 }
 
-function settingRow(setting: Setting, label: string, { values, problems }: Draft): View {
-  const { name, help, defaultValue, expects, fixed } = setting;
+function settingRow(setting: Setting, label: string, { values, problems, isLive }: Draft): View {
+  const { name, help, expects, fixed } = setting;
   const value = values.get(name) ?? setting.value;
   const problem = problems.get(name);
   const id = `setting-${name.replace(".", "-")}`;
-  const usual =
-    value === defaultValue ? "" : ` Default: ${defaultValue === "" ? "none" : defaultValue}.`;
+  const usual = ` Default: ${shownDefault(setting)}.`;
   return html`<div class=${values.has(name) ? "setting changed" : "setting"} key=${name}>
     <label for=${id}>${label}</label>
-    <div class="field">${field(setting, { id, value, isWrong: problem !== undefined })}${fixed ? html`<span class="muted">set in the configuration file</span>` : undefined}</div>
+    <div class="field">${field(setting, { id, value, isLive, isWrong: problem !== undefined })}${fixed ? html`<span class="muted">set in the configuration file or the environment</span>` : undefined}</div>
     <p class="note" id=${`${id}-note`}>${help}${isWord(setting) ? "" : ` ${sentence(expects)}`}${usual}</p>
     ${problem === undefined ? undefined : html`<p class="error" id=${`${id}-problem`}>${problem}</p>`}
   </div>`;
+}
+
+function shownDefault({ defaultValue, expects }: Setting): string {
+  if (expects === "true or false") return defaultValue === "true" ? "on" : "off";
+  return defaultValue === "" ? "none" : defaultValue;
 }
 
 /** Whether its field admits nothing else. */
@@ -52,14 +58,20 @@ function field(
   {
     id,
     value,
+    isLive,
     isWrong,
-  }: { readonly id: string; readonly value: string; readonly isWrong: boolean },
+  }: {
+    readonly id: string;
+    readonly value: string;
+    readonly isLive: boolean;
+    readonly isWrong: boolean;
+  },
 ): View {
   const shared = {
     id,
     name,
     "data-setting": name,
-    disabled: fixed,
+    disabled: fixed || !isLive,
     "aria-describedby": isWrong ? `${id}-problem ${id}-note` : `${id}-note`,
     "aria-invalid": isWrong ? "true" : undefined,
   };

@@ -3,20 +3,20 @@
  * of AI suggestions, and the archives with a test of their connection. Rendered by the server, then
  * by the browser after each change.
  */
-import type {
-  AnalysisStatus,
-  ConfiguredArchive,
-  ConnectionTest,
-  DedupConfigPreview,
-  Setting,
-} from "../../../src/gen/dedup-json.ts";
+import type { AnalysisStatus, DedupConfigPreview, Setting } from "../../../src/gen/dedup-json.ts";
 import { formatCount, formatSome } from "../format.ts";
 import { html, type Child, type View } from "../html.ts";
 import { jobBanner, type JobProgress } from "../pieces/job.ts";
-import { empty, part } from "../pieces/section.ts";
+import { part } from "../pieces/section.ts";
 import { stateIcon } from "../pieces/state.ts";
-import { problemOf, valueOf, type Read } from "../review/load.ts";
+import { problemOf, valueOf } from "../review/load.ts";
 import { banner, problemBanner } from "../review/words.ts";
+import {
+  archivesPart,
+  providersPart,
+  type ArchiveTests,
+  type ProviderTests,
+} from "./connections.ts";
 import { formActions, NO_DRAFT, settingRows, type Draft } from "./form.ts";
 import type { SettingsFacts } from "./load.ts";
 import { AI_LABELS, ANALYSIS_LABELS, PREFIXES, type FormName } from "./words.ts";
@@ -27,15 +27,26 @@ export interface SettingsMarks {
   /** Of the changed analysis settings; undefined while it is not known. */
   readonly preview: DedupConfigPreview | undefined;
   readonly progress: JobProgress | undefined;
-  /** By the archive's name; undefined while it is tested. */
-  readonly tests: ReadonlyMap<string, Read<ConnectionTest> | undefined>;
+  /** What the analysis that this page followed did. */
+  readonly done: AnalysisCounts | undefined;
+  readonly archiveTests: ArchiveTests;
+  readonly providerTests: ProviderTests;
+}
+
+/** Of groups, as the analysis job's result has them. */
+export interface AnalysisCounts {
+  readonly groupsCreated: number;
+  readonly groupsUpdated: number;
+  readonly groupsRemoved: number;
 }
 
 const NONE: SettingsMarks = {
   draft: NO_DRAFT,
   preview: undefined,
   progress: undefined,
-  tests: new Map(),
+  done: undefined,
+  archiveTests: new Map(),
+  providerTests: new Map(),
 };
 
 /** `ai`: a language model makes suggestions. */
@@ -47,19 +58,28 @@ export function settingsPage(
   const settings = valueOf(facts.settings);
   return html`<div class="stack review">
     <div class="row review-head"><h2>Settings of the document service</h2><a href="/duplicates">Back to the groups</a></div>
-    ${notices(valueOf(facts.analysis), marks.progress)}
+    ${notices(valueOf(facts.analysis), marks)}
     ${
       settings === undefined
         ? problemBanner("The settings", problemOf(facts.settings) ?? "")
         : [analysisForm(settings, marks), ai ? aiForm(settings, marks) : undefined]
     }
-    ${archivesPart(facts.archives, marks.tests)}
+    ${archivesPart(facts.archives, marks.archiveTests)}
+    ${facts.providers === undefined ? undefined : providersPart(facts.providers, marks.providerTests)}
     ${settings === undefined ? undefined : filePart()}
   </div>`;
 }
 
-function notices(analysis: AnalysisStatus | undefined, progress: JobProgress | undefined): Child {
+function notices(
+  analysis: AnalysisStatus | undefined,
+  { progress, done }: Pick<SettingsMarks, "progress" | "done">,
+): Child {
   if (progress !== undefined) return jobBanner("Analysing the documents", progress);
+  if (done !== undefined && analysis?.analysisStale === false)
+    return banner(
+      "good",
+      html`<span role="status"><strong>The analysis has ended.</strong> ${formatSome(done.groupsCreated, "group")} found, ${formatCount(done.groupsUpdated)} changed, ${formatCount(done.groupsRemoved)} gone. <a href="/duplicates">Review</a></span>`,
+    );
   return analysis?.analysisStale === true && !analysis.isAnalyzing
     ? banner(
         "notice",
@@ -104,43 +124,6 @@ function aiForm(settings: readonly Setting[], { draft }: SettingsMarks): View {
     settingRows(settings, AI_LABELS, draft),
     html`<span>They hold from the next run on. Keys of providers are in the configuration file and never shown. <a href="/suggestions/costs">Costs</a></span>`,
   )}${formActions("ai", changes > 0, html`<p class="note">${changes === 0 ? "Nothing is changed." : "Nothing is recalculated."}</p>`)}</form>`;
-}
-
-function archivesPart(
-  archives: Read<readonly ConfiguredArchive[]>,
-  tests: SettingsMarks["tests"],
-): View {
-  const list = valueOf(archives);
-  return html`<div class="panel">${part(
-    "Archives",
-    list === undefined
-      ? problemBanner("The archives", problemOf(archives) ?? "")
-      : list.length === 0
-        ? empty(
-            html`<span>There is no archive: add one to <code>dedup.archives</code> in the configuration file, and restart.</span>`,
-          )
-        : archiveTable(list, tests),
-    "Addresses and credentials are in the configuration file and never shown.",
-  )}</div>`;
-}
-
-const KINDS: Readonly<Record<string, string>> = {
-  paperless: "Paperless-ngx",
-  folder: "folder",
-  jsonl: "JSON Lines",
-};
-
-function archiveTable(archives: readonly ConfiguredArchive[], tests: SettingsMarks["tests"]): View {
-  return html`<div class="table"><div class="scroll"><table aria-label="archives"><thead><tr><th scope="col">Archive</th><th scope="col">Kind</th><th scope="col" class="figure">Documents</th><th scope="col"><span class="sr">Connection</span></th></tr></thead>
-    <tbody>${archives.map(({ name, kind, documents }) => html`<tr key=${name}><td data-label="Archive">${name}</td><td data-label="Kind">${KINDS[kind] ?? kind}</td><td class="figure" data-label="Documents">${formatCount(documents)}</td><td data-label="Connection"><div class="connection"><button type="button" class="scripted" data-act="test" data-id=${name} aria-label=${`Test the connection of ${name}`}>Test</button><span role="status">${tests.has(name) ? testResult(tests.get(name)) : undefined}</span></div></td></tr>`)}</tbody></table></div></div>`;
-}
-
-function testResult(test: Read<ConnectionTest> | undefined): Child {
-  if (test === undefined) return html`<span class="muted">asking …</span>`;
-  const answer = valueOf(test);
-  if (answer === undefined) return html`<span class="error">${problemOf(test) ?? ""}</span>`;
-  const version = answer.version === "" ? "" : ` to version ${answer.version}`;
-  return html`<span>${stateIcon("good")} Connected${version}: ${formatSome(answer.documentCount, "document")}.</span>`;
 }
 
 function filePart(): View {

@@ -17,6 +17,7 @@ import type { BoundService, PlainRoute } from "../../kernel/service.ts";
 import type { Supervisor } from "../../kernel/supervisor/component.ts";
 import { events } from "../../monitor/config/event-keys.ts";
 import { flows } from "../../monitor/config/flow-keys.ts";
+import { flowsCsvRoute } from "../../monitor/flowstore/flows-csv.ts";
 import { supportBundleRoute } from "../../monitor/support-bundle.ts";
 import { adminSurface, countAdminRefusals } from "./admin.ts";
 import type { DaemonConfiguration } from "../configuration.ts";
@@ -24,6 +25,7 @@ import type { HostedDedup } from "../services/dedup.ts";
 import type { ProcessHealth } from "../health.ts";
 import { devicesPageRoutes } from "../pages/devices-page.ts";
 import { eventsPageRoute } from "../pages/events-page.ts";
+import { flowsPageRoute } from "../pages/flows-page.ts";
 import { indexRoute } from "../pages/index-page.ts";
 import { landingPage } from "../pages/landing-page.ts";
 import type { HostedMonitor } from "../services/monitor.ts";
@@ -118,11 +120,14 @@ function plainRoutes(
   const isAdmin = landing && (listener === "admin" || surface === "all");
   const watched = isAdmin ? monitor : undefined;
   const hasEvents = watched !== undefined && config.get(events.enabled);
+  const hasFlows = watched?.hasFlows === true;
   const links = adminLinks(listener, {
     documents: documents !== undefined,
     ai: config.get(aiEnabled),
     events: hasEvents,
+    flows: hasFlows,
   });
+  const live = { ...facts, refreshMs: config.get(adminRefreshInterval), links };
   return [
     ...(vault?.plain ?? []),
     ...profiling.routes,
@@ -139,6 +144,7 @@ function plainRoutes(
           ai: config.get(aiEnabled),
           devices: watched !== undefined,
           events: hasEvents,
+          flows: hasFlows,
         })
       : []),
     ...(watched === undefined
@@ -146,12 +152,10 @@ function plainRoutes(
       : devicesPageRoutes({ monitor: watched, clock }, { ...facts, links })),
     ...(watched === undefined || !hasEvents
       ? []
-      : [
-          eventsPageRoute(
-            { monitor: watched, clock },
-            { ...facts, refreshMs: config.get(adminRefreshInterval), links },
-          ),
-        ]),
+      : [eventsPageRoute({ monitor: watched, clock }, live)]),
+    ...(watched === undefined || !hasFlows
+      ? []
+      : [flowsPageRoute({ monitor: watched, clock }, live), flowsCsvRoute(watched)]),
     ...(listener === "gateway" && surface === "gateway"
       ? [
           indexRoute({
@@ -185,11 +189,18 @@ function adminLinks(
     documents,
     ai,
     events: hasEvents,
-  }: { readonly documents: boolean; readonly ai: boolean; readonly events: boolean },
+    flows: hasFlows,
+  }: {
+    readonly documents: boolean;
+    readonly ai: boolean;
+    readonly events: boolean;
+    readonly flows: boolean;
+  },
 ): readonly { readonly href: string; readonly label: string }[] {
   return [
     { href: "/", label: "Status" },
     { href: "/devices", label: "Devices" },
+    ...(hasFlows ? [{ href: "/flows", label: "Flows" }] : []),
     ...(hasEvents ? [{ href: "/events", label: "Events" }] : []),
     ...(listener === "gateway" && documents
       ? [

@@ -39,9 +39,10 @@ export interface ReviewPagesOptions {
   readonly clock: Clock;
   /** Whether a language model makes suggestions. */
   readonly ai: boolean;
-  /** Whether this listener has the pages of devices and of events. */
+  /** Whether this listener has the pages of devices, of events and of flows. */
   readonly devices: boolean;
   readonly events: boolean;
+  readonly flows: boolean;
 }
 
 /** What pages read. */
@@ -111,14 +112,14 @@ const PAGES: readonly Page[] = [
     template: "/settings/dedup",
     title: "Settings of the document service",
     module: "settings.js",
-    render: async ({ settings, ai }) => settingsPage(await loadSettings(settings), { ai }),
+    render: async ({ settings, ai }) => settingsPage(await loadSettings(settings, { ai }), { ai }),
   },
 ];
 
 /** `dedup` is undefined while the service refuses requests: the pages then say so. */
 export function reviewRoutes(
   dedup: Pick<Dedup, "service"> | undefined,
-  { demo, version, clock, ai, devices, events }: ReviewPagesOptions,
+  { demo, version, clock, ai, devices, events, flows }: ReviewPagesOptions,
 ): readonly PlainRoute[] {
   return PAGES.map(({ template, title, module, render, needsAi = false }) => ({
     verb: "GET",
@@ -140,7 +141,7 @@ export function reviewRoutes(
         title,
         demo,
         version,
-        nav: navigation(template, { ai, devices, events }),
+        nav: navigation(template, { ai, devices, events, flows }),
         body,
       };
       return await pageAnswer(
@@ -162,11 +163,12 @@ function apisOf(rpc: readonly BoundService[], call: Call): Omit<Apis, "ai"> {
 
 function navigation(
   template: string,
-  { ai, devices, events }: Pick<ReviewPagesOptions, "ai" | "devices" | "events">,
+  { ai, devices, events, flows }: Pick<ReviewPagesOptions, "ai" | "devices" | "events" | "flows">,
 ) {
   return [
     { href: "/", label: "Status" },
     ...(devices ? [{ href: "/devices", label: "Devices" }] : []),
+    ...(flows ? [{ href: "/flows", label: "Flows" }] : []),
     ...(events ? [{ href: "/events", label: "Events" }] : []),
     { href: "/duplicates", label: "Duplicates", here: template.startsWith("/duplicates") },
     { href: "/documents", label: "Documents", here: template.startsWith("/documents") },

@@ -2,9 +2,11 @@
 import type { SettingsApi } from "../../../gateway/web/settings/api.ts";
 import type {
   GetAnalysisStatusResponse,
+  ListAiProvidersResponse,
   ListArchivesResponse,
   ListSettingsResponse,
 } from "../../gen/dedup-json.ts";
+import { AiService } from "../../gen/steward/dedup/v1/ai_pb.ts";
 import { AnalysisService } from "../../gen/steward/dedup/v1/analysis_pb.ts";
 import { ConfigService } from "../../gen/steward/dedup/v1/config_pb.ts";
 import type { BoundService, Call } from "../../kernel/service.ts";
@@ -19,5 +21,7 @@ export function createSettingsApi(rpc: readonly BoundService[], call: Call): Set
     archives: async () => ((await ask(listArchives, {})) as ListArchivesResponse).data,
     analysis: async () =>
       ((await ask(AnalysisService.method.getAnalysisStatus, {})) as GetAnalysisStatusResponse).data,
+    providers: async () =>
+      ((await ask(AiService.method.listAiProviders, {})) as ListAiProvidersResponse).data,
   };
 }

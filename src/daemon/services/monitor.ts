@@ -12,6 +12,7 @@ import { createServiceHost } from "../../kernel/threads/host/service-host.ts";
 import type { Placement, ThreadHost } from "../../kernel/threads/hosted-service.ts";
 import { createRemoteService } from "../../kernel/threads/calls/remote-service.ts";
 import { monitorOptions } from "../../monitor/config/monitor-options.ts";
+import { storesFlows } from "../../monitor/flowstore/fed.ts";
 import { FIRST_RUN } from "../../monitor/first-run.ts";
 import { monitorModule } from "../../monitor/module.ts";
 import {
@@ -76,6 +77,8 @@ export interface HostedMonitor {
   /** Served whether the monitor runs or not; while it does not, calls fail with `not_ready`. */
   readonly rpc: readonly BoundService[];
   running(): boolean;
+  /** Whether flows are stored, once it runs. */
+  readonly hasFlows: boolean;
   /** The receivers' components; empty while the thread does not run or none is switched on. */
   receivers(): readonly ComponentState[];
   /** Whether the monitor lets the process be ready, and the reasons if not. */
@@ -125,6 +128,7 @@ export function hostMonitor({
     ready: readiness(host),
     rpc: createRemoteService(monitorModule.name, monitorModule.descriptors, [], host).rpc,
     running: () => isRunning(host),
+    hasFlows: !idle && storesFlows(options),
     receivers: () => host.states().filter(({ name }) => receiverNames.has(name)),
     telemetry: {
       ...component,

@@ -5,6 +5,7 @@ import type {
   AiConfigSchema,
   ListAiModelsRequest,
   StartAiProcessingRequest,
+  TestAiProviderRequest,
   UpdateAiConfigRequest,
 } from "../../gen/steward/dedup/v1/ai_pb.ts";
 import { AiProcessInputSchema } from "../../gen/steward/state/v1/dedup_pb.ts";
@@ -19,7 +20,7 @@ import { knownModels } from "../ai/price-table.ts";
 import { priceOf } from "../ai/prices.ts";
 import { requirePrice } from "../ai/process-job.ts";
 import { filterOf } from "../ai/review.ts";
-import { checkProvider } from "../ai/providers/open.ts";
+import { checkProvider, hasAddress, hasCredential } from "../ai/providers/open.ts";
 import type { AiApiDeps } from "./ai-deps.ts";
 import { withFieldNames } from "./field-names.ts";
 
@@ -45,6 +46,25 @@ export function runMethods(deps: AiApiDeps) {
         return { data: await (await deps.openProvider(name)).models(signal) };
       const known = knownModels.filter((model) => model.provider === name);
       return { data: known.map(({ id, name: label }) => ({ id, name: label })) };
+    },
+    listAiProviders: () => ({
+      data: providerNames.map((name) => ({
+        name,
+        hasAddress: hasAddress(deps.config, name),
+        hasCredential: hasCredential(deps.config, name),
+        chosen: name === deps.settings().provider,
+      })),
+    }),
+    async testAiProvider(_request: TestAiProviderRequest, { signal }: Call) {
+      const { provider, model } = deps.settings();
+      const opened = await deps.openProvider(provider);
+      const beganAtMs = deps.clock.monotonic();
+      const listed = await opened.models(signal);
+      const latencyMs = Math.round(deps.clock.monotonic() - beganAtMs);
+      const modelListed = listed.some(({ id }) => id === model);
+      return {
+        data: { connected: true, provider, model, modelListed, models: listed.length, latencyMs },
+      };
     },
     async startAiProcessing(request: StartAiProcessingRequest, { signal }: Call) {
       const config = deps.settings();

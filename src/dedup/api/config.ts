@@ -7,6 +7,7 @@ import type {
   UpdateConfigRequest,
   UpdateDedupConfigRequest,
 } from "../../gen/steward/dedup/v1/config_pb.ts";
+import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
 import type { BoundService } from "../../kernel/service.ts";
 import { bindService } from "../../kernel/service.ts";
@@ -29,6 +30,7 @@ import { withFieldNames } from "./field-names.ts";
 import { listSettings } from "./setting-list.ts";
 
 export interface ConfigApiDeps {
+  readonly clock: Clock;
   readonly settings: Pick<Settings, "get" | "change" | "preview" | "pinned">;
   /** The parameters as they are set now. */
   readonly parameters: () => AnalysisParameters;
@@ -60,10 +62,14 @@ export function configHandlers(deps: ConfigApiDeps): BoundService {
       data: await testConnection(deps, archive, signal),
     }),
     listArchives: () => ({
-      data: deps.archives().map(({ name, kind }) => ({
-        name,
-        kind,
-        documents: deps.documents.sizeOf(name),
+      data: deps.archives().map((archive) => ({
+        name: archive.name,
+        kind: archive.kind,
+        documents: deps.documents.sizeOf(archive.name),
+        // Only servers ask for a credential.
+        hasAddress: archive.credential !== undefined,
+        credential: archive.credential ?? "",
+        lacks: [...LACKS[archive.kind]],
       })),
     }),
     listSettings: () => ({ data: [...listSettings(deps, appConfig.read())] }),
@@ -154,8 +160,23 @@ function importedValues(request: UpdateDedupConfigRequest): Record<string, strin
   );
 }
 
+const LACKS: Readonly<Record<Archive["kind"], readonly string[]>> = {
+  paperless: [],
+  folder: filesLack("a delete plan deletes its files on the command line"),
+  file: filesLack("a delete plan deletes it on the command line"),
+  jsonl: filesLack("Steward never changes it; its source is changed by the delete plan"),
+};
+
+function filesLack(deletion: string): readonly string[] {
+  return [
+    `no deletion from these pages: ${deletion}`,
+    "no page images and no trash",
+    "no suggestions and no merged metadata are written to it",
+  ];
+}
+
 async function testConnection(
-  { archives, documents }: Pick<ConfigApiDeps, "archives" | "documents">,
+  { archives, documents, clock }: Pick<ConfigApiDeps, "archives" | "documents" | "clock">,
   name: string,
   signal: AbortSignal,
 ): Promise<MessageInitShape<typeof ConnectionTestSchema>> {
@@ -176,12 +197,20 @@ async function testConnection(
       { remedy: "add an archive to dedup.archives and restart" },
     );
   try {
+    const beganAtMs = clock.monotonic();
     if (archive.describe === undefined) await archive.check(signal);
-    const { version, documents: documentCount } = (await archive.describe?.(signal)) ?? {
+    const described = (await archive.describe?.(signal)) ?? {
       version: "",
       documents: documents.sizeOf(archive.name),
     };
-    return { connected: true, version, documentCount, archive: archive.name };
+    return {
+      connected: true,
+      version: described.version,
+      documentCount: described.documents,
+      archive: archive.name,
+      apiVersion: described.apiVersion ?? "",
+      latencyMs: Math.round(clock.monotonic() - beganAtMs),
+    };
   } catch (error) {
     signal.throwIfAborted();
     const { message, remedy } = toStewardError(error);

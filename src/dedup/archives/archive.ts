@@ -142,6 +142,8 @@ export interface Archive {
   readonly name: string;
   /** `file` is a single file that was named by itself. */
   readonly kind: "folder" | "jsonl" | "paperless" | "file";
+  /** How it signs in to its server; absent where nothing but files is read. */
+  readonly credential?: "token" | "password";
   /**
    * Resolves when the archive can be read at all; throws StewardError otherwise. Cheap: it lists
    * nothing.

@@ -44,6 +44,7 @@ export function createPaperlessArchive(
   return {
     name: options.name,
     kind: "paperless",
+    credential: "token" in options.credential ? "token" : "password",
     check: (signal) => client.probe(signal),
     describe: (signal) => client.describe(signal),
     figures: (path, query, signal) => client.figures(path, query, signal),

@@ -85,7 +85,10 @@ export interface PaperlessClient {
   media(kind: MediaKind, id: number, signal: AbortSignal): Promise<StreamedReply>;
   /** A path below `/api/` as JSON, within 10 s and not retried: figures that are read every minute. */
   figures(path: string, query: Query, signal: AbortSignal): Promise<unknown>;
-  /** Its release and the number of its documents, with the credential. Not retried. */
+  /**
+   * Its release and the number of its documents, with the credential; within 10 s and not retried,
+   * not even where nothing listens.
+   */
   describe(signal: AbortSignal): Promise<ArchiveDescription>;
   close(): Promise<void>;
 }
@@ -260,7 +263,8 @@ export function createPaperlessClient(
     },
     async describe(signal) {
       try {
-        const { headers, value } = await client.call(
+        // Somebody waits for the answer: a server that is down is no reason for attempts.
+        const { headers, value } = await figures.call(
           {
             operation: "statistics",
             method: "GET",
@@ -273,7 +277,12 @@ export function createPaperlessClient(
         const documents = (value as { readonly documents_total?: unknown } | null)?.documents_total;
         if (typeof documents !== "number")
           throw notPaperless(name, "its statistics do not count documents");
-        return { version: headers["x-version"] ?? "", documents };
+        const apiVersion = headers["x-api-version"];
+        return {
+          version: headers["x-version"] ?? "",
+          documents,
+          ...(apiVersion === undefined ? {} : { apiVersion }),
+        };
       } catch (error) {
         throw asPaperlessError(name, error);
       }

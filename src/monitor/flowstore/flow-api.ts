@@ -5,13 +5,14 @@ import {
   FlowService,
   type QueryFlowsRequest,
 } from "../../gen/steward/monitor/v1/flow_service_pb.ts";
-import { FlowReportSchema } from "../../gen/steward/monitor/v1/flows_pb.ts";
+import { FlowExportSchema, FlowReportSchema } from "../../gen/steward/monitor/v1/flows_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import { parseDuration } from "../../kernel/config/values/units.ts";
 import { bindService, type BoundService } from "../../kernel/service.ts";
 import { readCursor } from "./cursor.ts";
 import { flowDocument } from "./flow-document.ts";
+import { flowExport } from "./flow-export.ts";
 import type { FlowStore } from "./flow-store.ts";
 import type { FlowStores } from "./flow-stores.ts";
 import { selectRecent, type FlowFilter } from "./recent-query.ts";
@@ -33,32 +34,57 @@ export function createFlowApi(
 ): BoundService {
   return bindService(FlowService, {
     async queryFlows(request, { signal }) {
-      if (stores === undefined)
-        throw new StewardError(
-          "not_found",
-          "flows are not stored: no network has flow logs, or flows.enabled is false",
-        );
-      const shown = storesOf(stores, request.network);
-      const nowMs = clock.now();
-      const { retentionMs } = stores.options;
-      const window = windowOf(request, { nowMs, retentionMs });
+      const { shown, window, filter, nowMs, all, retentionMs } = questionOf(clock, stores, request);
       const sums = await sumWindow(
         shown,
         { ...window, top: clamp(request.top ?? DEFAULT_TOP, 1, MAX_TOP) },
         signal,
       );
-      const filter = filterOf(request);
       const page = selectRecent(shown, {
         ...window,
         filter,
         limit: clamp(request.recent ?? DEFAULT_RECENT, 0, MAX_RECENT),
         before: readCursor(request.cursor),
       });
-      const networks = stores.all.map(({ network }) => network);
+      const networks = all.map(({ network }) => network);
       const answer = { stores: shown, networks, nowMs, retentionMs, filter, sums, page, ...window };
       return { flows: create(FlowReportSchema, flowDocument(answer)) };
     },
+    exportFlows(request) {
+      const { shown, window, filter, nowMs } = questionOf(clock, stores, request);
+      const page = selectRecent(shown, {
+        ...window,
+        filter,
+        limit: Number.POSITIVE_INFINITY,
+        before: undefined,
+      });
+      const answer = { stores: shown, nowMs, filter, page, ...window };
+      return { export: create(FlowExportSchema, flowExport(answer)) };
+    },
   });
+}
+
+/** What both methods ask. Throws `not_found` where nothing is stored, or for an unknown network. */
+function questionOf(
+  clock: Pick<Clock, "now">,
+  stores: FlowStores | undefined,
+  request: Pick<QueryFlowsRequest, "network" | "window" | "end" | keyof FlowFilter>,
+) {
+  if (stores === undefined)
+    throw new StewardError(
+      "not_found",
+      "flows are not stored: no network has flow logs, or flows.enabled is false",
+    );
+  const nowMs = clock.now();
+  const { retentionMs } = stores.options;
+  return {
+    shown: storesOf(stores, request.network),
+    all: stores.all,
+    nowMs,
+    retentionMs,
+    window: windowOf(request, { nowMs, retentionMs }),
+    filter: filterOf(request),
+  };
 }
 
 /** Throws `not_found` for an unknown network. */
@@ -88,7 +114,7 @@ function windowOf(
   return { startMs: endMs - windowMs, endMs };
 }
 
-function filterOf(request: QueryFlowsRequest): FlowFilter {
+function filterOf(request: FlowFilter): FlowFilter {
   const { device, addr, service, identity, type, verdict, path } = request;
   return { device, addr, service, identity, type, verdict, path };
 }

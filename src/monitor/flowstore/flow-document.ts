@@ -33,15 +33,24 @@ export interface FlowAnswer {
 
 /** Name of several networks together. */
 const SEVERAL = "*";
+
+export function shownNetwork([only, ...others]: readonly FlowStore[]): string {
+  return only === undefined || others.length > 0 ? SEVERAL : only.network;
+}
+
+/** Undefined without any. */
+export function shownFilters(filter: FlowFilter): { readonly filters?: FlowFilter } {
+  return Object.values(filter).every((value) => value === "") ? {} : { filters: { ...filter } };
+}
+
 /** No rule of the access policy. */
 const NO_RULE = -1;
 
 export function flowDocument(answer: FlowAnswer): MessageInitShape<typeof FlowReportSchema> {
   const { stores, networks, page, sums, filter } = answer;
-  const [only, ...others] = stores;
   return {
     schemaVersion: schemaVersion(FlowReportSchema),
-    network: only === undefined || others.length > 0 ? SEVERAL : only.network,
+    network: shownNetwork(stores),
     networks: [...networks],
     window: formatDuration(answer.endMs - answer.startMs),
     retention: formatDuration(answer.retentionMs),
@@ -50,7 +59,7 @@ export function flowDocument(answer: FlowAnswer): MessageInitShape<typeof FlowRe
     recent: page.rows.map(rowOf),
     policy: { available: false },
     generatedAt: timestampFromMs(answer.nowMs),
-    ...(Object.values(filter).every((value) => value === "") ? {} : { filters: { ...filter } }),
+    ...shownFilters(filter),
     recentMatched: page.matched,
     recentReturned: page.rows.length,
     recentRetained: page.retained,
@@ -139,7 +148,8 @@ function resultOf(
   };
 }
 
-function rowOf(flow: StoredFlow): MessageInitShape<typeof FlowSchema> {
+/** A single connection as the API shows it. */
+export function rowOf(flow: StoredFlow): MessageInitShape<typeof FlowSchema> {
   const {
     timeMs,
     seq: _seq,

@@ -1,7 +1,7 @@
 /** The flow stores of all networks that have flow logs. */
 import type { Clock } from "../../kernel/base/clock.ts";
-import { flowlogsSection } from "../collectors/log-sections.ts";
-import type { FlowStoreOptions, MonitorOptions, NetworkOptions } from "../options.ts";
+import type { FlowStoreOptions, MonitorOptions } from "../options.ts";
+import { isFed, storesFlows } from "./fed.ts";
 import { estimatedBytes, flowCapacity } from "./capacity.ts";
 import { BUCKET_MS, createFlowStore, type FlowStore } from "./flow-store.ts";
 import type { FlowStoresStatus } from "./types.ts";
@@ -18,17 +18,17 @@ export interface FlowStores {
 /** Undefined while nothing is stored: `flows.enabled` is false or no network has flow logs. */
 export function createFlowStores(
   clock: Pick<Clock, "now">,
-  { flows: options, networks, receivers }: Pick<MonitorOptions, "flows" | "networks" | "receivers">,
+  monitor: Pick<MonitorOptions, "flows" | "networks" | "receivers">,
 ): FlowStores | undefined {
-  if (options === undefined) return undefined;
+  const { flows: options, networks, receivers } = monitor;
+  if (options === undefined || !storesFlows(monitor)) return undefined;
   let seq = 0;
   const nextSeq = (): number => (seq += 1);
   const stores = new Map(
     networks
-      .filter((network) => receivers?.stream !== undefined || hasFlowLogs(network))
+      .filter((network) => isFed(network, receivers))
       .map(({ name }) => [name, createFlowStore({ clock, nextSeq }, name, options)]),
   );
-  if (stores.size === 0) return undefined;
   const all = [...stores.values()];
   const capacity = flowCapacity(options.capacityProfile);
   return {
@@ -43,13 +43,4 @@ export function createFlowStores(
       networks: all.map((store) => store.status()),
     }),
   };
-}
-
-/** Headscale has none; a bucket may have them for any network. */
-function hasFlowLogs(network: NetworkOptions): boolean {
-  const section = flowlogsSection.of(network);
-  return (
-    section !== undefined &&
-    (network.provider.kind === "tailscale" || section.objectStore !== undefined)
-  );
 }

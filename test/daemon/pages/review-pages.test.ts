@@ -18,6 +18,7 @@ const options = {
   ai: true,
   devices: false,
   events: false,
+  flows: false,
 };
 
 describe("the pages of the document service", () => {

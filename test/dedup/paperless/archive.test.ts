@@ -276,6 +276,22 @@ describe("what fails", () => {
     await sim.stop();
     expect(await failureOf(archive.check(never))).toMatchObject({ rule: "transport" });
   });
+
+  it("describes itself with its release and API version, and fails at once where nothing listens", async () => {
+    const sim = await simulate(fillWith(2));
+    // A wait before another attempt would never end.
+    const clock = { ...systemClock, timer: () => ({ [Symbol.dispose]() {} }) };
+    const archive = archiveOf(sim, { clock });
+    expect(await archive.describe?.(never)).toEqual({
+      version: sim.estate.release,
+      documents: 2,
+      apiVersion: expect.stringMatching(/^\d+$/) as string,
+    });
+    await sim.stop();
+    expect(await failureOf(archive.describe?.(never) ?? Promise.resolve())).toMatchObject({
+      rule: "transport",
+    });
+  });
 });
 
 /** What a server may do once or twice, and a reading gets over. */

@@ -38,15 +38,19 @@ export async function listing(
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<ModelName[]>,
 ): Promise<ModelName[]> {
-  const reason = (): Error => new StewardError("deadline", "the provider did not answer in time");
+  let timedOut = false;
+  const reason = (): Error => {
+    timedOut = true;
+    return new StewardError("deadline", "the provider did not answer in time");
+  };
   try {
     const models = await withDeadline({ clock, timeoutMs, signal, reason }, work);
     return models.slice(0, MAX_MODELS);
   } catch (thrown) {
     signal.throwIfAborted();
-    const { message } = asModelFailure(thrown, false);
+    const { message } = asModelFailure(thrown, timedOut);
     throw new StewardError("upstream", `listing models: ${message}`, {
-      remedy: "check dedup.ai.compatible in the configuration",
+      remedy: "check the provider's address and key below dedup.ai in the configuration",
     });
   }
 }

@@ -19,13 +19,23 @@ export interface OpenProviderDeps {
   readonly clock: Clock;
 }
 
+const CREDENTIALS = { openai: openAiKey, anthropic: anthropicKey, compatible: compatibleKey };
+const ADDRESSES = { openai: openAiUrl, anthropic: anthropicUrl, compatible: compatibleUrl };
+
+export function hasCredential(config: Pick<Config, "get">, name: ProviderName): boolean {
+  return config.get(CREDENTIALS[name]) !== undefined;
+}
+
+export function hasAddress(config: Pick<Config, "get">, name: ProviderName): boolean {
+  return config.get(ADDRESSES[name]) !== "";
+}
+
 /** Throws `conflict` when the provider cannot be used as configured. */
 export function checkProvider(config: Pick<Config, "get">, name: ProviderName): void {
-  if (name === "openai" && config.get(openAiKey) === undefined) throw missing(name, openAiKey.path);
-  if (name === "anthropic" && config.get(anthropicKey) === undefined)
-    throw missing(name, anthropicKey.path);
-  if (name === "compatible" && config.get(compatibleUrl) === "")
-    throw missing(name, compatibleUrl.path);
+  // Local servers need no key.
+  if (name !== "compatible" && !hasCredential(config, name))
+    throw missing(name, CREDENTIALS[name].path);
+  if (!hasAddress(config, name)) throw missing(name, ADDRESSES[name].path);
 }
 
 export async function openProvider(

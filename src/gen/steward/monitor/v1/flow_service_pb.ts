@@ -10,7 +10,7 @@ import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/vali
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
-import type { FlowReport } from "./flows_pb.ts";
+import type { FlowExport, FlowReport } from "./flows_pb.ts";
 import { file_steward_monitor_v1_flows } from "./flows_pb.ts";
 import { file_steward_options_v1_options } from "../../options/v1/options_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -19,7 +19,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file steward/monitor/v1/flow_service.proto.
  */
 export const file_steward_monitor_v1_flow_service: GenFile = /*@__PURE__*/
-  fileDesc("CiVzdGV3YXJkL21vbml0b3IvdjEvZmxvd19zZXJ2aWNlLnByb3RvEhJzdGV3YXJkLm1vbml0b3IudjEigwMKEVF1ZXJ5Rmxvd3NSZXF1ZXN0Eg8KB25ldHdvcmsYASABKAkSFgoGd2luZG93GAIgASgJQgaSzhgCUAESLwoDZW5kGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGks4YAlABEhgKA3RvcBgEIAEoBUIGks4YAlABSACIAQESGwoGcmVjZW50GAUgASgFQgaSzhgCUAFIAYgBARIYCgZkZXZpY2UYBiABKAlCCLpIBXIDKIABEhYKBGFkZHIYByABKAlCCLpIBXIDKIABEhkKB3NlcnZpY2UYCCABKAlCCLpIBXIDKIABEhoKCGlkZW50aXR5GAkgASgJQgi6SAVyAyiAARIWCgR0eXBlGAogASgJQgi6SAVyAyiAARIZCgd2ZXJkaWN0GAsgASgJQgi6SAVyAyiAARIWCgRwYXRoGAwgASgJQgi6SAVyAyiAARIWCgZjdXJzb3IYDSABKAlCBpLOGAJQAUIGCgRfdG9wQgkKB19yZWNlbnQiQwoSUXVlcnlGbG93c1Jlc3BvbnNlEi0KBWZsb3dzGAEgASgLMh4uc3Rld2FyZC5tb25pdG9yLnYxLkZsb3dSZXBvcnQymAEKC0Zsb3dTZXJ2aWNlEogBCgpRdWVyeUZsb3dzEiUuc3Rld2FyZC5tb25pdG9yLnYxLlF1ZXJ5Rmxvd3NSZXF1ZXN0GiYuc3Rld2FyZC5tb25pdG9yLnYxLlF1ZXJ5Rmxvd3NSZXNwb25zZSIrms4YCSADOgVmbG93c4LT5JMCGGIFZmxvd3MSDy9hcGkvZmxvd3MuanNvbkIKis4YBggBEAEYAWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_steward_monitor_v1_flows, file_steward_options_v1_options]);
+  fileDesc("CiVzdGV3YXJkL21vbml0b3IvdjEvZmxvd19zZXJ2aWNlLnByb3RvEhJzdGV3YXJkLm1vbml0b3IudjEigwMKEVF1ZXJ5Rmxvd3NSZXF1ZXN0Eg8KB25ldHdvcmsYASABKAkSFgoGd2luZG93GAIgASgJQgaSzhgCUAESLwoDZW5kGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGks4YAlABEhgKA3RvcBgEIAEoBUIGks4YAlABSACIAQESGwoGcmVjZW50GAUgASgFQgaSzhgCUAFIAYgBARIYCgZkZXZpY2UYBiABKAlCCLpIBXIDKIABEhYKBGFkZHIYByABKAlCCLpIBXIDKIABEhkKB3NlcnZpY2UYCCABKAlCCLpIBXIDKIABEhoKCGlkZW50aXR5GAkgASgJQgi6SAVyAyiAARIWCgR0eXBlGAogASgJQgi6SAVyAyiAARIZCgd2ZXJkaWN0GAsgASgJQgi6SAVyAyiAARIWCgRwYXRoGAwgASgJQgi6SAVyAyiAARIWCgZjdXJzb3IYDSABKAlCBpLOGAJQAUIGCgRfdG9wQgkKB19yZWNlbnQiQwoSUXVlcnlGbG93c1Jlc3BvbnNlEi0KBWZsb3dzGAEgASgLMh4uc3Rld2FyZC5tb25pdG9yLnYxLkZsb3dSZXBvcnQiogIKEkV4cG9ydEZsb3dzUmVxdWVzdBIPCgduZXR3b3JrGAEgASgJEhYKBndpbmRvdxgCIAEoCUIGks4YAlABEi8KA2VuZBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBpLOGAJQARIYCgZkZXZpY2UYBCABKAlCCLpIBXIDKIABEhYKBGFkZHIYBSABKAlCCLpIBXIDKIABEhkKB3NlcnZpY2UYBiABKAlCCLpIBXIDKIABEhoKCGlkZW50aXR5GAcgASgJQgi6SAVyAyiAARIWCgR0eXBlGAggASgJQgi6SAVyAyiAARIZCgd2ZXJkaWN0GAkgASgJQgi6SAVyAyiAARIWCgRwYXRoGAogASgJQgi6SAVyAyiAASJFChNFeHBvcnRGbG93c1Jlc3BvbnNlEi4KBmV4cG9ydBgBIAEoCzIeLnN0ZXdhcmQubW9uaXRvci52MS5GbG93RXhwb3J0MskCCgtGbG93U2VydmljZRKIAQoKUXVlcnlGbG93cxIlLnN0ZXdhcmQubW9uaXRvci52MS5RdWVyeUZsb3dzUmVxdWVzdBomLnN0ZXdhcmQubW9uaXRvci52MS5RdWVyeUZsb3dzUmVzcG9uc2UiK5rOGAkgAzoFZmxvd3OC0+STAhhiBWZsb3dzEg8vYXBpL2Zsb3dzLmpzb24SrgEKC0V4cG9ydEZsb3dzEiYuc3Rld2FyZC5tb25pdG9yLnYxLkV4cG9ydEZsb3dzUmVxdWVzdBonLnN0ZXdhcmQubW9uaXRvci52MS5FeHBvcnRGbG93c1Jlc3BvbnNlIk6azhgkGhJzdGV3YXJkLWZsb3dzLmpzb24gAzoMZmxvd3MtZXhwb3J0gtPkkwIgYgZleHBvcnQSFi9hcGkvZmxvd3MvZXhwb3J0Lmpzb25CCorOGAYIARABGAFiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_steward_monitor_v1_flows, file_steward_options_v1_options]);
 
 /**
  * Which flows to return.
@@ -144,6 +144,107 @@ export const QueryFlowsResponseSchema: GenMessage<QueryFlowsResponse> = /*@__PUR
   messageDesc(file_steward_monitor_v1_flow_service, 1);
 
 /**
+ * Which flows to export.
+ *
+ * @generated from message steward.monitor.v1.ExportFlowsRequest
+ */
+export type ExportFlowsRequest = Message<"steward.monitor.v1.ExportFlowsRequest"> & {
+  /**
+   * Name of the network; all of them if empty. `not_found` for an unknown one.
+   *
+   * @generated from field: string network = 1;
+   */
+  network: string;
+
+  /**
+   * Length of the window, such as 90s or 6h; 1h by default. At least one minute and at most the retention.
+   *
+   * @generated from field: string window = 2;
+   */
+  window: string;
+
+  /**
+   * End of the window; now by default. Times outside of the retention become the nearest inside.
+   *
+   * @generated from field: google.protobuf.Timestamp end = 3;
+   */
+  end?: Timestamp | undefined;
+
+  /**
+   * Part of the node name of source or destination, in any case.
+   *
+   * @generated from field: string device = 4;
+   */
+  device: string;
+
+  /**
+   * Part of the address of source or destination, in any case.
+   *
+   * @generated from field: string addr = 5;
+   */
+  addr: string;
+
+  /**
+   * Part of the service of the destination, in any case.
+   *
+   * @generated from field: string service = 6;
+   */
+  service: string;
+
+  /**
+   * Part of user or tags of source or destination, in any case.
+   *
+   * @generated from field: string identity = 7;
+   */
+  identity: string;
+
+  /**
+   * Exactly this traffic type, in any case: virtual, subnet, exit or physical.
+   *
+   * @generated from field: string type = 8;
+   */
+  type: string;
+
+  /**
+   * Exactly this verdict, in any case: permitted, no_rule or undetermined.
+   *
+   * @generated from field: string verdict = 9;
+   */
+  verdict: string;
+
+  /**
+   * Exactly this path, in any case: direct_ipv4, direct_ipv6 or derp.
+   *
+   * @generated from field: string path = 10;
+   */
+  path: string;
+};
+
+/**
+ * Describes the message steward.monitor.v1.ExportFlowsRequest.
+ * Use `create(ExportFlowsRequestSchema)` to create a new message.
+ */
+export const ExportFlowsRequestSchema: GenMessage<ExportFlowsRequest> = /*@__PURE__*/
+  messageDesc(file_steward_monitor_v1_flow_service, 2);
+
+/**
+ * @generated from message steward.monitor.v1.ExportFlowsResponse
+ */
+export type ExportFlowsResponse = Message<"steward.monitor.v1.ExportFlowsResponse"> & {
+  /**
+   * @generated from field: steward.monitor.v1.FlowExport export = 1;
+   */
+  export?: FlowExport | undefined;
+};
+
+/**
+ * Describes the message steward.monitor.v1.ExportFlowsResponse.
+ * Use `create(ExportFlowsResponseSchema)` to create a new message.
+ */
+export const ExportFlowsResponseSchema: GenMessage<ExportFlowsResponse> = /*@__PURE__*/
+  messageDesc(file_steward_monitor_v1_flow_service, 3);
+
+/**
  * Network traffic between devices. Unknown while `flows.enabled` is false; `not_found` while no network has flow logs.
  *
  * @generated from service steward.monitor.v1.FlowService
@@ -159,6 +260,16 @@ export const FlowService: GenService<{
     methodKind: "unary";
     input: typeof QueryFlowsRequestSchema;
     output: typeof QueryFlowsResponseSchema;
+  },
+  /**
+   * Returns every stored connection of a window that the filters select, as a file.
+   *
+   * @generated from rpc steward.monitor.v1.FlowService.ExportFlows
+   */
+  exportFlows: {
+    methodKind: "unary";
+    input: typeof ExportFlowsRequestSchema;
+    output: typeof ExportFlowsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_steward_monitor_v1_flow_service, 0);
