@@ -30,6 +30,7 @@ import { openProvider } from "./network/open-provider.ts";
 import type { MonitorOptions } from "./options.ts";
 import { RECEIVERS } from "./receivers/names.ts";
 import { createReceivers, type Receivers, type ReceiversDeps } from "./receivers/receivers.ts";
+import { createPresenceApi } from "./presence/presence-api.ts";
 import { reportPrivacy } from "./privacy/report.ts";
 import type { MonitorStatus } from "./status.ts";
 import { createStatusPublisher } from "./status/status-publisher.ts";
@@ -137,7 +138,17 @@ export async function createMonitorWith(
   context.onPorts(attach);
   return {
     name: "monitor",
-    rpc: [publisher.service, createEventApi(clock, events), createFlowApi(clock, flows)],
+    rpc: [
+      publisher.service,
+      createEventApi(clock, events),
+      createFlowApi(clock, flows),
+      createPresenceApi(clock, () =>
+        networks.map((network, index) => ({
+          name: options.networks[index]?.name ?? "",
+          view: (window) => network.presence()?.view(window),
+        })),
+      ),
+    ],
     plain: [],
     status,
   };

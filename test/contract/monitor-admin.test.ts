@@ -21,6 +21,7 @@ const DOCUMENTS = [
   "/api/config.json",
   "/api/cardinality.json",
   "/api/events.json",
+  "/api/presence.json",
 ];
 /** What the landing switch takes away beside `/`. */
 const LANDING = [...DOCUMENTS, "/api/support-bundle.zip", "/events", "/devices", "/devices/web-1"];

@@ -1,11 +1,13 @@
 /** The island of `/devices` and `/devices/{id}`: draws the page again for each new status. */
 import { render } from "preact";
+import type { PresenceReport } from "../../../src/gen/presence-json.ts";
 import type { StatusJson } from "../../../src/gen/status-json.ts";
 import { devicesPage } from "../devices/devices-page.ts";
 import { readAddress, watchAddress } from "./address.ts";
 import { now } from "./clock.ts";
 import { liveBar, STALE_MS, staleBanner } from "./live-bar.ts";
 import { createPoller } from "./poller.ts";
+import { createPresenceSource } from "./presence-source.ts";
 import { createStatusSource } from "./status-source.ts";
 import { startTheme } from "./theme.ts";
 
@@ -24,6 +26,8 @@ const live = element("live");
 const stale = element("stale");
 const { name } = JSON.parse(app.dataset["facts"] ?? "{}") as { readonly name?: string };
 let status: StatusJson | undefined;
+let presence: PresenceReport | undefined;
+let isPresenceKnown = false;
 let drawnAtMs = 0;
 let isDrawnStale = false;
 
@@ -34,6 +38,7 @@ const poller = createPoller<StatusJson>(
     visible: () => document.visibilityState === "visible",
     answered: (answer) => {
       status = answer;
+      presenceSource.look();
       draw();
     },
     changed: drawAge,
@@ -45,8 +50,15 @@ const poller = createPoller<StatusJson>(
   },
 );
 
+const presenceSource = createPresenceSource(name, (report) => {
+  presence = report ?? presence;
+  isPresenceKnown = true;
+  draw();
+});
+
 function draw(): void {
-  if (status === undefined) return;
+  // The first drawing takes the place of what the server wrote, which has the strips.
+  if (status === undefined || !isPresenceKnown) return;
   if (!document.documentElement.classList.contains("ready")) {
     app.replaceChildren();
     live.replaceChildren();
@@ -56,7 +68,7 @@ function draw(): void {
   [drawnAtMs, isDrawnStale] = [now(), isStale()];
   const nowMs = Date.parse(status.generated_at) + ageMs();
   render(
-    devicesPage({ status, stale: isDrawnStale }, name, {
+    devicesPage({ status, presence, stale: isDrawnStale }, name, {
       params,
       nowMs,
       zone: undefined,

@@ -1,6 +1,7 @@
 /** The pages `/devices`, who is online and what expires, and `/devices/{id}`, one device. */
 import type { Device, StatusJson } from "../../../src/gen/status-json.ts";
 import { formatCount } from "../format.ts";
+import type { PresenceReport } from "../../../src/gen/presence-json.ts";
 import { html, type View } from "../html.ts";
 import { deviceFacts, deviceTable } from "../landing/devices.ts";
 import { networkSelector, scopeOf } from "../landing/scope.ts";
@@ -8,10 +9,13 @@ import type { PageState } from "../page-state.ts";
 import { figures } from "../pieces/card.ts";
 import { keyValues } from "../pieces/key-values.ts";
 import { banner, problemBanner } from "../review/words.ts";
+import { stripsOf, type PresenceByName } from "./strip.ts";
 
 export interface DevicesFacts {
   /** Undefined when it could not be read. */
   readonly status: StatusJson | undefined;
+  /** Undefined until it was read. */
+  readonly presence?: PresenceReport | undefined;
   /** Why not. */
   readonly problem?: string | undefined;
   /** The status may be outdated. */
@@ -23,20 +27,21 @@ const KEY_SOON_MS = 14 * 86_400_000;
 
 /** The list; with a name, the device of that name. */
 export function devicesPage(
-  { status, problem = "", stale }: DevicesFacts,
+  { status, presence, problem = "", stale }: DevicesFacts,
   name: string | undefined,
   state: PageState,
 ): View {
+  const strips = stripsOf(presence, state.nowMs);
   const body =
     status === undefined
       ? problemBanner("The devices", problem)
       : name === undefined
-        ? list(status, state)
-        : one(status, name, state);
+        ? list(status, strips, state)
+        : one(status, name, strips, state);
   return html`<div class=${stale === true ? "stack was" : "stack"}>${body}</div>`;
 }
 
-function list(status: StatusJson, state: PageState): View {
+function list(status: StatusJson, strips: PresenceByName, state: PageState): View {
   const scope = scopeOf(status, state);
   const { devices } = scope;
   const count = (of: (device: Device) => boolean): string => formatCount(devices.filter(of).length);
@@ -50,7 +55,7 @@ function list(status: StatusJson, state: PageState): View {
       { label: "Updates available", value: count((device) => device.update_available === true) },
     ])}</section>
     ${networkSelector(status, scope, state)}
-    ${deviceTable(devices, state)}
+    ${deviceTable(devices, state, strips)}
   </div>`;
 }
 
@@ -59,7 +64,7 @@ function endsSoon({ key_expires_at, key_expiry_disabled }: Device, { nowMs }: Pa
   return key_expiry_disabled !== true && at - nowMs < KEY_SOON_MS;
 }
 
-function one(status: StatusJson, name: string, state: PageState): View {
+function one(status: StatusJson, name: string, strips: PresenceByName, state: PageState): View {
   const device = status.devices.find((each) => each.name === name);
   return html`<div class="stack">
     <a class="back-always" href="/devices">← All devices</a>
@@ -70,7 +75,7 @@ function one(status: StatusJson, name: string, state: PageState): View {
             "notice",
             html`<span><strong>This device is not known.</strong> It left its network, or the link is wrong.</span>`,
           )
-        : html`<div class="stack">${keyValues(deviceFacts(device, state))}${status.event_store.enabled ? html`<p><a href=${`/events?target=${encodeURIComponent(name)}`}>Changes of this device</a></p>` : undefined}</div>`
+        : html`<div class="stack">${keyValues(deviceFacts(device, state, strips))}${status.event_store.enabled ? html`<p><a href=${`/events?target=${encodeURIComponent(name)}`}>Changes of this device</a></p>` : undefined}</div>`
     }
   </div>`;
 }

@@ -1,5 +1,6 @@
 /** The routes of the pages `/devices` and `/devices/{id}`. */
 import { Access } from "../../../src/gen/steward/options/v1/options_pb.ts";
+import type { PresenceReport } from "../../../src/gen/presence-json.ts";
 import type { StatusJson } from "../../../src/gen/status-json.ts";
 import type { Clock } from "../../../src/kernel/base/clock.ts";
 import type { PlainRequest, PlainRoute } from "../../../src/kernel/service.ts";
@@ -15,6 +16,8 @@ const READ_MS = 3_000;
 interface DevicesRouteDeps {
   /** Rejects with a sentence for the reader. */
   status(signal: AbortSignal): Promise<StatusJson>;
+  /** Of one device, or of all of them if empty. The page stands without it. */
+  presence(device: string, signal: AbortSignal): Promise<PresenceReport>;
   readonly assets: Assets;
   readonly clock: Clock;
 }
@@ -46,12 +49,13 @@ async function answer(
   { query, params, headers }: PlainRequest,
   signal: AbortSignal,
 ): ReturnType<PlainRoute["handle"]> {
-  const facts = await within(
-    READ_MS,
-    signal,
-    deps.clock,
-    async (inTime): Promise<DevicesFacts> => ({ status: await deps.status(inTime) }),
-  ).catch((thrown: unknown): DevicesFacts => ({
+  const facts = await within(READ_MS, signal, deps.clock, async (inTime): Promise<DevicesFacts> => {
+    const [status, presence] = await Promise.all([
+      deps.status(inTime),
+      deps.presence(params["id"] ?? "", inTime).catch(() => undefined),
+    ]);
+    return { status, presence };
+  }).catch((thrown: unknown): DevicesFacts => ({
     status: undefined,
     problem: thrown instanceof Error ? thrown.message : String(thrown),
   }));

@@ -1,5 +1,6 @@
 /** The device table, and one device: connection, expiry, version and routes. */
 import { formatAge, formatMoment } from "../format.ts";
+import { noStrip, type PresenceByName } from "../devices/strip.ts";
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
 import { listView, type KeyValue } from "../pieces/key-values.ts";
@@ -11,7 +12,12 @@ import type { Device } from "../../../src/gen/status-json.ts";
 /** A key that expires within this time is shown as a notice. */
 const KEY_SOON_MS = 14 * 86_400_000;
 
-export function deviceTable(rows: readonly Device[], state: PageState): View {
+/** With presence, the strip of each device. */
+export function deviceTable(
+  rows: readonly Device[],
+  state: PageState,
+  presence?: PresenceByName,
+): View {
   return table(
     {
       id: "devices",
@@ -35,6 +41,15 @@ export function deviceTable(rows: readonly Device[], state: PageState): View {
           order: onlineOrder,
           cell: (device) => onlineCell(device, state),
         },
+        ...(presence === undefined
+          ? []
+          : [
+              {
+                key: "day",
+                title: "24 hours",
+                cell: ({ name }: Device) => presence.get(name) ?? noStrip,
+              },
+            ]),
         {
           key: "key",
           title: "Key expires",
@@ -77,10 +92,15 @@ export function deviceTable(rows: readonly Device[], state: PageState): View {
 }
 
 /** Everything known of one device. */
-export function deviceFacts(device: Device, state: PageState): readonly KeyValue[] {
+export function deviceFacts(
+  device: Device,
+  state: PageState,
+  presence: PresenceByName,
+): readonly KeyValue[] {
   const { hostname, os, os_version, user, tags, addrs, external } = device;
   return [
     ["State", onlineCell(device, state)],
+    ["24 hours", presence.get(device.name) ?? noStrip],
     ["Key expires", keyCell(device, state)],
     ["Version", versionCell(device)],
     ["Routes", routesCell(device)],

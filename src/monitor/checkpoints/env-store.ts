@@ -34,6 +34,7 @@ export function createEnvStore(deps: EnvStoreDeps): (network: string) => Network
       marks: envMarks(deps, network),
       seen: envSeen(deps, network),
       evidence: envEvidence(deps, network),
+      presence: envEvidence(deps, network),
     };
     networks.set(network, known);
     return known;

@@ -11,6 +11,7 @@ export function createMemoryStore(clock: Pick<Clock, "now">): (network: string) 
       marks: memoryMarks(),
       seen: memorySeen(clock),
       evidence: memoryEvidence(),
+      presence: memoryEvidence(),
     };
     networks.set(network, known);
     return known;

@@ -36,4 +36,6 @@ export interface NetworkMemory {
   /** Digests of replayed windows, at most `capacity` per name. */
   seen(name: string, capacity: number): SeenDigests;
   readonly evidence: Evidence;
+  /** Presence of devices: kept wherever the marks are, also while evidence is in memory. */
+  readonly presence: Evidence;
 }

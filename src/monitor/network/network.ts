@@ -26,6 +26,8 @@ import type { FlowSink } from "../flowstore/types.ts";
 import { createFlowIntake } from "../flows/intake.ts";
 import type { AuditIntake, DedupSetStatus, FlowIntake } from "../flows/types.ts";
 import type { MonitorOptions, NetworkOptions } from "../options.ts";
+import { createPresenceLog } from "../presence/presence-log.ts";
+import type { PresenceLog } from "../presence/types.ts";
 import type { Device } from "../providers/model.ts";
 import type { Provider } from "../providers/provider.ts";
 import {
@@ -87,6 +89,8 @@ export interface MonitoredNetwork {
   status(): NetworkStatus | undefined;
   /** What receivers write to; undefined until the network is open. */
   ingest(): Ingest | undefined;
+  /** Undefined until the network is open, and while its devices are not listed. */
+  presence(): PresenceLog | undefined;
   /**
    * Runs every collector once, in place of a start; `stop` ends it too. Rejects only with
    * `invalid`, when the control plane's client cannot be created.
@@ -110,6 +114,7 @@ interface Opened extends Intakes {
   readonly scope: Scope;
   readonly tracker: CapabilityTracker;
   readonly devices: DeviceCache;
+  readonly presence: PresenceLog | undefined;
   readonly runners: readonly CollectorRunner[];
   readonly scheduler: ReturnType<typeof createScheduler>;
 }
@@ -131,6 +136,7 @@ export function createNetwork(deps: NetworkDeps, options: NetworkOptions): Monit
     },
     status: () => network.status(),
     ingest: () => network.ingest(),
+    presence: () => network.presence(),
     cycle: (budget) => network.cycle(budget),
   };
 }
@@ -226,6 +232,7 @@ class IsolatedNetwork {
     await this.#opened?.scheduler.stop(deadlineMs);
     // The scope stays open until the last values are exported.
     this.#opened?.flows.flush();
+    await this.#opened?.presence?.flush();
     await this.#provider?.close();
   }
 
@@ -283,6 +290,10 @@ class IsolatedNetwork {
     return this.#closed.signal.aborted ? undefined : this.#opened;
   }
 
+  presence(): PresenceLog | undefined {
+    return this.#opened?.presence;
+  }
+
   async #open(provider: Provider, signal: AbortSignal): Promise<Opened> {
     const { clock, log, facts, openScope, openTraces } = this.#deps;
     const name = await networkName(this.#options.name, provider, { clock, log, signal });
@@ -292,7 +303,16 @@ class IsolatedNetwork {
     const devices = createDeviceCache({ clock });
     const intakes = this.#intakes(name, scope, devices);
     const tracker = createCapabilityTracker({ clock, scope });
-    const runners = this.#runners({ name, scope, devices, tracker, provider, ...intakes });
+    const presence = this.#presence();
+    const runners = this.#runners({
+      name,
+      scope,
+      devices,
+      presence,
+      tracker,
+      provider,
+      ...intakes,
+    });
     const scheduler = createScheduler({ clock, log }, { name: `schedules ${name}` });
     for (const { schedule } of runners) scheduler.add(schedule);
     if (this.#options.selfObservability) {
@@ -304,7 +324,7 @@ class IsolatedNetwork {
       reportSeries(scope);
       scope.observe(() => reportCapabilities(scope, this.#matrix(provider, tracker)));
     }
-    const opened = { name, scope, tracker, devices, ...intakes, runners, scheduler };
+    const opened = { name, scope, tracker, devices, presence, ...intakes, runners, scheduler };
     this.#opened = opened;
     warnOfScopes(log, this.#matrix(provider, tracker));
     return opened;
@@ -336,6 +356,7 @@ class IsolatedNetwork {
     name,
     scope,
     devices,
+    presence,
     tracker,
     provider,
     flows,
@@ -344,6 +365,7 @@ class IsolatedNetwork {
     readonly name: string;
     readonly scope: Scope;
     readonly devices: DeviceCache;
+    readonly presence: PresenceLog | undefined;
     readonly tracker: CapabilityTracker;
     readonly provider: Provider;
   }): CollectorRunner[] {
@@ -375,7 +397,10 @@ class IsolatedNetwork {
       void (await waitFor(named.promise, { clock, timeoutMs: DEVICES_WAIT_MS, signal }));
     const before = this.#collectsDevices() ? { before: waitForNames } : {};
     const good = (name: string): void => {
-      if (name === DEVICES) named.resolve();
+      if (name === DEVICES) {
+        named.resolve();
+        presence?.observe(devices.devices());
+      }
       succeeded();
     };
     return this.#registered.map(({ collector, prepared }) =>
@@ -396,6 +421,14 @@ class IsolatedNetwork {
         prepared.open({ ...deps, log: log.child("collector", { collector: collector.name }) }),
       ),
     );
+  }
+
+  #presence(): PresenceLog | undefined {
+    const section = devicesSection.of(this.#options);
+    if (section === undefined) return undefined;
+    const { clock, log } = this.#deps;
+    const { presence: evidence } = this.#deps.memory();
+    return createPresenceLog({ clock, log, evidence }, section);
   }
 
   #collectsDevices(): boolean {
