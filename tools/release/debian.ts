@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import {
   chmodSync,
   cpSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -137,11 +138,7 @@ function completionText(program: string, shell: string): string {
 function writeControl(staging: string, version: string, architecture: string): void {
   const files = readdirSync(staging, { recursive: true, encoding: "utf8" })
     .map((path) => join(staging, path))
-    .filter(
-      (path) =>
-        !path.startsWith(join(staging, "DEBIAN")) &&
-        statSync(path, { throwIfNoEntry: false })?.isFile(),
-    )
+    .filter((path) => !path.startsWith(join(staging, "DEBIAN")) && lstatSync(path).isFile())
     .sort();
   const bytes = files.reduce((sum, path) => sum + statSync(path).size, 0);
   const control = {

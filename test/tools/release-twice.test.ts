@@ -1,0 +1,45 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+
+const root = join(import.meta.dirname, "../..");
+const isLong = process.env["STEWARD_TEST_LONG"] === "1";
+const TWENTY_MINUTES = 20 * 60_000;
+
+describe.skipIf(!isLong)("two releases of one commit (minutes: npm run test:long)", () => {
+  const folders = [
+    mkdtempSync(join(tmpdir(), "steward-test-")),
+    mkdtempSync(join(tmpdir(), "steward-release-")),
+  ];
+  afterAll(() => {
+    for (const folder of folders) rmSync(folder, { recursive: true });
+  });
+
+  function release(folder: string, umask: string): string {
+    const clone = join(folder, "clone");
+    execFileSync("git", ["clone", "--quiet", "--shared", root, clone]);
+    execFileSync("cp", ["-al", join(root, "node_modules"), clone]);
+    execFileSync("sh", ["-c", `umask ${umask} && npm run -s release`], {
+      cwd: clone,
+      stdio: "inherit",
+    });
+    return join(clone, "release");
+  }
+
+  it(
+    "have the same bytes, whatever the folder and the umask",
+    () => {
+      const [first = "", second = ""] = [
+        release(folders[0] ?? "", "022"),
+        release(folders[1] ?? "", "077"),
+      ];
+      const sums = readFileSync(join(first, "SHA256SUMS"), "utf8");
+      expect(readFileSync(join(second, "SHA256SUMS"), "utf8")).toBe(sums);
+      expect(sums).toMatch(/ steward-\S+-linux-arm64\.tar\.zst\n/);
+      expect(spawnSync("sha256sum", ["--check", "SHA256SUMS"], { cwd: second }).status).toBe(0);
+    },
+    TWENTY_MINUTES,
+  );
+});
