@@ -15,6 +15,8 @@ mount --bind /dev "$1/root/dev"
 ip link set lo up 2>/dev/null || true
 exec chroot "$1/root" sh -c "$3" 2>&1`;
 
+const NAMESPACES = ["--mount", "--net", "--pid", "--fork", "--kill-child"];
+
 /** Only root can make one, and mounting is forbidden in most containers. */
 export function canCopyRoot(): boolean {
   if (process.getuid?.() !== 0) return false;
@@ -33,10 +35,7 @@ export function inCopyOfRoot(
 ): { status: number | null; output: string } {
   const { status, stdout } = spawnSync(
     "unshare",
-    [
-      ...["--mount", "--net", "--pid", "--fork", "--kill-child"],
-      ...["sh", "-c", IN_OVERLAY, "sh", temporaryFolder(), folder, script],
-    ],
+    [...NAMESPACES, "sh", "-c", IN_OVERLAY, "sh", temporaryFolder(), folder, script],
     { encoding: "utf8", env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", HOME: "/root" } },
   );
   return { status, output: stdout };
