@@ -12,17 +12,18 @@ import type { ServerRequest, ServerResponse } from "../../../kernel/listen/excha
 import type { Admitted, Refuse } from "../../../kernel/listen/handler.ts";
 import type { Secret } from "../../../kernel/base/secret.ts";
 import { receiveSecret } from "../../../kernel/threads/secrets.ts";
-import { createIngestObserver } from "../../ingest/observer.ts";
 import { send } from "../answer.ts";
+import type { Intake } from "../intake.ts";
 import type { Decompression, StreamOptions } from "../options.ts";
 import { readBody, type Compression } from "../read-body.ts";
-import { Refusal } from "../refusal.ts";
-import type { Ingest, ReceiverTarget } from "../target.ts";
+import { Refusal, unstored } from "../refusal.ts";
+import type { ReceiverTarget } from "../target.ts";
 import type { SpanAttributes, TracedHandler } from "../traced.ts";
 import { refuseStream } from "./access.ts";
-import { createBatchReader, type Batch, type BatchReader } from "./batch.ts";
+import type { Batch } from "./batch.ts";
 import { PROCESSING_MS } from "./limits.ts";
 import { streamMetrics, type StreamMetrics } from "./metrics.ts";
+import type { StreamRecords } from "./records.ts";
 import { rejection } from "./rejection.ts";
 
 const SUCCESS = '{"text":"Success","code":0}';
@@ -33,12 +34,13 @@ export interface StreamDeps {
   readonly log: Log;
   /** By configured name. Every route has one. */
   readonly targets: readonly ReceiverTarget[];
+  readonly records: StreamRecords;
+  readonly intake: Intake;
 }
 
 interface Route {
   readonly token: Secret | undefined;
   readonly target: ReceiverTarget;
-  readonly reader: BatchReader;
 }
 
 /** What the listener of the streaming receiver calls. */
@@ -58,7 +60,6 @@ export function createStreamHandler(deps: StreamDeps, options: StreamOptions): S
       routes.set(path, {
         target,
         token: token && receiveSecret(token),
-        reader: createBatchReader(clock),
       });
   }
   const routeOf = (request: ServerRequest): Route | undefined =>
@@ -98,8 +99,8 @@ export function createStreamHandler(deps: StreamDeps, options: StreamOptions): S
         if (refused !== undefined) throw refused;
         if (ingest === undefined)
           throw new Refusal(503, undefined, "the network is not open yet; try again in a second");
-        await receive({ ...deps, request, admitted, options, route, ingest, metrics, span });
-        succeed(request, response);
+        await receive({ ...deps, request, admitted, options, route, metrics, span });
+        succeed(request, response, deps.intake);
       } catch (thrown) {
         const refused = refusalOf(thrown);
         if (refused === undefined) throw thrown;
@@ -113,25 +114,25 @@ export function createStreamHandler(deps: StreamDeps, options: StreamOptions): S
   };
 }
 
-interface Receiving extends Pick<StreamDeps, "clock" | "log"> {
+interface Receiving extends Omit<StreamDeps, "targets"> {
   readonly request: ServerRequest;
   readonly admitted: Admitted;
   readonly options: StreamOptions;
   readonly route: Route;
-  readonly ingest: Ingest;
   readonly metrics: StreamMetrics;
   readonly span: SpanAttributes;
 }
 
-/** Resolves when every record has counted. */
+/** Resolves when every record has counted, or is on disk. */
 async function receive(receiving: Receiving): Promise<void> {
-  const { clock, route, ingest, metrics } = receiving;
+  const { clock, route, records, metrics } = receiving;
   using deadline = createDeadline(clock, PROCESSING_MS, undefined, () =>
     rejection("overloaded", `the request took more than ${PROCESSING_MS / 1000} s; try again`),
   );
   const { signal } = deadline;
   const body = await bodyOf(receiving, signal);
-  const batch = await route.reader.read(
+  const batch = await records.read(
+    route.target,
     body,
     {
       undecodable: (kind, records) => metrics.undecodable(kind, records),
@@ -139,16 +140,11 @@ async function receive(receiving: Receiving): Promise<void> {
     },
     signal,
   );
-  await apply(batch, receiving, signal);
-  metrics.accepted(batch);
+  await accept({ batch, body }, receiving, signal);
   receiving.span["vpn.stream.flows"] = batch.flows;
   receiving.span["vpn.stream.audits"] = batch.audits;
   receiving.span["vpn.stream.skipped"] = batch.skipped.unclassified + batch.skipped.unwrap_drop;
   receiving.span["http.request.body.size"] = body.length;
-  createIngestObserver(
-    { scope: ingest.scope, clock },
-    { enabled: route.target.selfObservability },
-  ).received("stream", body.length);
 }
 
 async function bodyOf(
@@ -172,11 +168,20 @@ async function bodyOf(
   }
 }
 
-async function apply(batch: Batch, { ingest, log }: Receiving, signal: AbortSignal): Promise<void> {
+async function accept(
+  { batch, body }: { readonly batch: Batch; readonly body: Buffer },
+  { route: { target }, records, intake, log }: Receiving,
+  signal: AbortSignal,
+): Promise<void> {
   try {
-    await batch.apply(ingest, signal);
+    await intake.accept(
+      { network: target.id, source: "stream", body },
+      records.effect(target, batch, body.length),
+      signal,
+    );
   } catch (thrown) {
     if (thrown instanceof Refusal) throw thrown;
+    if (intake.durability === "disk") throw rejection("wal_unavailable", unstored(thrown));
     log.error("records of a stream could not be counted", { error: thrown });
     throw new Refusal(503, undefined, "the records could not be counted; try again");
   }
@@ -193,12 +198,12 @@ function refusalOf(thrown: unknown): Refusal | undefined {
   return thrown instanceof Refusal ? thrown : undefined;
 }
 
-function succeed(request: ServerRequest, response: ServerResponse): void {
+function succeed(request: ServerRequest, response: ServerResponse, { durability }: Intake): void {
   send(request, response, {
     status: 200,
     contentType: JSON_TYPE,
     body: SUCCESS,
-    headers: { "steward-durability": "memory" },
+    headers: { "steward-durability": durability },
   });
 }
 
