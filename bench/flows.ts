@@ -31,9 +31,6 @@ const BAR_SHARE_OF_BARE = 0.25;
 const BAR_GROWTH_MB = 20;
 const SENDERS = 4;
 const DEVICES = 200;
-const WARM_MS = 8_000;
-const MEASURED_MS = 20_000;
-const BARE_MS = 8_000;
 const PATIENCE_MS = 60_000;
 const POLL_MS = 100;
 /** `/proc` counts CPU time in these (USER_HZ is 100 on all that Node runs on). */
@@ -41,11 +38,15 @@ const TICK_S = 0.01;
 const TOKEN = "a-token-of-this-bench";
 const { values: options } = parseArgs({
   options: {
+    seconds: { type: "string", default: "20" },
     half: { type: "string", default: "0" },
     tree: { type: "string", default: new URL("../dist", import.meta.url).pathname },
     profile: { type: "string" },
   },
 });
+const MEASURED_MS = Number(options.seconds) * 1_000;
+const WARM_MS = MEASURED_MS / 2;
+const BARE_MS = MEASURED_MS / 3;
 const halfMs = Number(options.half) * 60_000;
 let seed = 1;
 
@@ -79,7 +80,9 @@ function startDaemon(network: TailscaleReady, sinkPort: number, state: string): 
       ...probe("./flows/probe-bridge.ts"),
       ...(options.profile === undefined
         ? []
-        : ["--cpu-prof", "--cpu-prof-interval=500", `--cpu-prof-dir=${options.profile}`]),
+        : options.profile.endsWith(".mjs")
+          ? ["--import", options.profile]
+          : ["--cpu-prof", "--cpu-prof-interval=500", `--cpu-prof-dir=${options.profile}`]),
     ],
     stdio: ["ignore", "ignore", "pipe", "ipc"],
     env: {
@@ -235,9 +238,10 @@ async function measure(peers: Peers): Promise<{ readonly sent: Sent; readonly st
   print(
     `  ${cpu.toFixed(1)} CPU-seconds: ${((sent.requests * RECORDS * CONNECTIONS) / cpu).toFixed(0)} connections per CPU-second; resident ${residentMb(daemon).toFixed(0)} MB`,
   );
-  for (const { thread, stallMs, seenMs, allocatedBytes } of threads)
+  const connections = sent.requests * RECORDS * CONNECTIONS;
+  for (const { thread, stallMs, seenMs, allocatedBytes, cpuMs } of threads)
     print(
-      `  ${thread.padEnd(10)} longest stall ${stallMs.toFixed(1)} ms (seen ${seenMs.toFixed(1)}), allocated ${(allocatedBytes / 2 ** 20 / (MEASURED_MS / 1_000)).toFixed(0)} MiB/s`,
+      `  ${thread.padEnd(10)} ${((cpuMs * 1_000) / connections).toFixed(1)} us and ${(allocatedBytes / connections / 1_024).toFixed(1)} KiB of the heap per connection, longest stall ${stallMs.toFixed(1)} ms (seen ${seenMs.toFixed(1)})`,
     );
   return { sent, stallMs: Math.max(...serving.map(({ stallMs }) => stallMs)) };
 }

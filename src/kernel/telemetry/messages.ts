@@ -74,7 +74,10 @@ export interface WireLog {
   readonly name: string;
   readonly severity: Severity;
   readonly body: string;
-  readonly attributes: Attributes;
+  /** Of its attributes; records of one row share the list, which is then sent once per message. */
+  readonly names: readonly string[];
+  /** In the order of the names; undefined where absent. */
+  readonly values: readonly (AttributeValue | undefined)[];
   readonly timeMs: number;
   readonly observedMs: number | undefined;
   readonly trace: TraceIds | undefined;

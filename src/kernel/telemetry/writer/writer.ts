@@ -147,14 +147,18 @@ class PortWriter implements TelemetryWriter {
       ceiling: this.#ceiling,
       rowNumber: (row) => this.#rowNumber(row),
       due: () => this.#sendChanges(entry),
-      log: (row, fields) =>
-        this.#logs.add(() =>
-          recordOfRow(number, row, fields, {
-            nowMs: this.#clock.now(),
-            limits: this.#limits,
-            trace: this.#trace?.(),
-          }),
-        ),
+      log: (row, make) =>
+        this.#logs.add(() => {
+          const fields = make();
+          return (
+            fields &&
+            recordOfRow(number, row, fields, {
+              nowMs: this.#clock.now(),
+              limits: this.#limits,
+              trace: this.#trace?.(),
+            })
+          );
+        }),
       span: (make) => this.#spans.add(() => ({ ...make(), scope: number })),
       closed: () => this.#close(entry),
       ...(this.#trace ? { trace: this.#trace } : {}),
