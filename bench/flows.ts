@@ -196,6 +196,9 @@ async function load(
 
 /** Sums of the daemon's own counters over their labels. */
 async function counters(address: string): Promise<(name: string) => number> {
+  // The figures of a thread are in the scrape after the one that asks for them.
+  await (await fetch(`http://${address}/metrics`)).text();
+  await sleep(1_000);
   const text = await (await fetch(`http://${address}/metrics`)).text();
   return (name) =>
     [...text.matchAll(/^(\w+)(?:\{(.*)\})? (\S+)$/gm)]

@@ -10,6 +10,7 @@
  *        one MessagePort each                                  parentPort
  */
 import type { MessagePort } from "node:worker_threads";
+import type { PackedLogs } from "./packed-logs.ts";
 import type { OutboxStatus } from "./writer/outbox.ts";
 import type { LedgerView, Observed } from "./status.ts";
 import type {
@@ -74,7 +75,7 @@ export interface WireLog {
   readonly name: string;
   readonly severity: Severity;
   readonly body: string;
-  /** Of its attributes; records of one row share the list, which is then sent once per message. */
+  /** Of its attributes; records of one row share the list, which is sent once per message. */
   readonly names: readonly string[];
   /** In the order of the names; undefined where absent. */
   readonly values: readonly (AttributeValue | undefined)[];
@@ -123,7 +124,7 @@ export type WriterMessage =
       readonly columns: Columns;
     }
   | { readonly type: "closed"; readonly scope: number }
-  | { readonly type: "logs"; readonly records: readonly WireLog[] }
+  | { readonly type: "logs"; readonly records: PackedLogs }
   | { readonly type: "spans"; readonly spans: readonly WireSpan[] }
   | { readonly type: "figures"; readonly figures: WriterFigures }
   | { readonly type: "mark"; readonly mark: number };

@@ -35,16 +35,14 @@ const NOT_JUDGED: Judgement = {
   policyVersion: "",
 };
 
-/**
- * An end with the rules that cover it, by index of rule and of clause. They are listed for devices,
- * and for other ends that come a second time: most of those never do.
- */
 interface EndMatch {
   readonly device: KnownDevice | undefined;
   readonly end: PolicyEnd;
-  covered: Covered | undefined;
+  /** Undefined for an end that is not remembered. */
+  readonly covered: Covered | undefined;
 }
 
+/** Which rules cover an end, by index of rule and of clause. */
 interface Covered {
   readonly sources: readonly Certainty[];
   readonly destinations: readonly (Certainty | typeof SAME_USER)[];
@@ -54,6 +52,8 @@ export class AccessPolicy {
   readonly #versions = new Map<string, readonly PolicyRule[]>();
   readonly #ends = new Map<string, EndMatch>();
   readonly #others = new Map<string, EndMatch>();
+  /** Ends of no device: most of those never come again. */
+  readonly #seenOnce = new Set<string>();
   #compiled: CompiledPolicy | undefined;
   #version = "";
   /** Why it is not compared, or why an older version is. */
@@ -147,16 +147,20 @@ export class AccessPolicy {
     // Scans of many addresses do not displace devices.
     const ends = device === undefined ? this.#others : this.#ends;
     const known = ends.get(key);
-    if (known !== undefined && known.device === device) {
-      known.covered ??= coveredBy(compiled, known.end);
-      return known;
-    }
-    if (ends.size >= MAX_ENDS) ends.clear();
+    if (known !== undefined && known.device === device) return known;
     const end = endOf(endpoint, device, internet);
-    const covered = device === undefined ? undefined : coveredBy(compiled, end);
-    const match = { device, end, covered };
+    if (device === undefined && !this.#isRepeated(key)) return { device, end, covered: undefined };
+    if (ends.size >= MAX_ENDS) ends.clear();
+    const match = { device, end, covered: coveredBy(compiled, end) };
     ends.set(key, match);
     return match;
+  }
+
+  #isRepeated(key: string): boolean {
+    if (this.#seenOnce.has(key)) return true;
+    if (this.#seenOnce.size >= MAX_ENDS) this.#seenOnce.clear();
+    this.#seenOnce.add(key);
+    return false;
   }
 }
 

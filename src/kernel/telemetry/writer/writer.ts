@@ -16,6 +16,7 @@ import type {
   WriterMessage,
   WriterReply,
 } from "../messages.ts";
+import { packLogs } from "../packed-logs.ts";
 import type { TraceIds, WireSpan, AnyRow, Scope, ScopeSpec } from "../types.ts";
 import {
   LABELS_PER_MESSAGE,
@@ -125,7 +126,7 @@ class PortWriter implements TelemetryWriter {
       clock,
       capacity: logs?.capacity ?? QUEUE_CAPACITY,
       perMessage: LOGS_PER_MESSAGE,
-      post: (records) => this.#post({ type: "logs", records }),
+      post: (records) => this.#post({ type: "logs", records: packLogs(records) }),
     });
     this.#spans = new Outbox({
       clock,

@@ -35,8 +35,8 @@ interface Faults {
   invalid(reasons: ReadonlyMap<RefusalReason, number>): void;
 }
 
-/** The parsed records of a body up to this size are kept: they take a few times as much. */
-const KEPT_BYTES = 1024 * 1024;
+/** The decoded records of a body up to this size are kept: they take a few times as much. */
+export const KEPT_BYTES = 1024 * 1024;
 /** Records handed to an intake at once. */
 const CHUNK_RECORDS = 512;
 

@@ -5,6 +5,7 @@
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { Log } from "../../../kernel/base/log.ts";
+import { createSerial, type Serial } from "../../../kernel/async/serial.ts";
 import { createDeadline } from "../../../kernel/async/deadline.ts";
 import { isLoopback } from "../../../kernel/config/values/address.ts";
 import type { Classify } from "../../../kernel/listen/admission/shares.ts";
@@ -20,7 +21,7 @@ import { Refusal } from "../refusal.ts";
 import type { Ingest, ReceiverTarget } from "../target.ts";
 import type { SpanAttributes, TracedHandler } from "../traced.ts";
 import { refuseStream } from "./access.ts";
-import { createBatchReader, type Batch, type BatchReader } from "./batch.ts";
+import { createBatchReader, KEPT_BYTES, type Batch, type BatchReader } from "./batch.ts";
 import { PROCESSING_MS } from "./limits.ts";
 import { streamMetrics, type StreamMetrics } from "./metrics.ts";
 import { rejection } from "./rejection.ts";
@@ -39,6 +40,8 @@ interface Route {
   readonly token: Secret | undefined;
   readonly target: ReceiverTarget;
   readonly reader: BatchReader;
+  /** Small bodies: one after the other is answered sooner and takes less memory than side by side. */
+  readonly inOrder: Serial;
 }
 
 /** What the listener of the streaming receiver calls. */
@@ -59,6 +62,7 @@ export function createStreamHandler(deps: StreamDeps, options: StreamOptions): S
         target,
         token: token && receiveSecret(token),
         reader: createBatchReader(clock),
+        inOrder: createSerial(),
       });
   }
   const routeOf = (request: ServerRequest): Route | undefined =>
@@ -131,15 +135,20 @@ async function receive(receiving: Receiving): Promise<void> {
   );
   const { signal } = deadline;
   const body = await bodyOf(receiving, signal);
-  const batch = await route.reader.read(
-    body,
-    {
-      undecodable: (kind, records) => metrics.undecodable(kind, records),
-      invalid: (reasons) => metrics.invalid(reasons),
-    },
-    signal,
-  );
-  await apply(batch, receiving, signal);
+  const count = async (): Promise<Batch> => {
+    signal.throwIfAborted();
+    const batch = await route.reader.read(
+      body,
+      {
+        undecodable: (kind, records) => metrics.undecodable(kind, records),
+        invalid: (reasons) => metrics.invalid(reasons),
+      },
+      signal,
+    );
+    await apply(batch, receiving, signal);
+    return batch;
+  };
+  const batch = await (body.length <= KEPT_BYTES ? route.inOrder(count) : count());
   metrics.accepted(batch);
   receiving.span["vpn.stream.flows"] = batch.flows;
   receiving.span["vpn.stream.audits"] = batch.audits;

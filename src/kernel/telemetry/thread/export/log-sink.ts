@@ -92,9 +92,9 @@ export class LogSink {
 
 function attributesOf({ names, values }: WireLog, constants: Attributes): Attributes {
   const attributes: Record<string, AttributeValue> = {};
-  for (const [at, name] of names.entries()) {
-    const value = values[at];
-    if (value !== undefined) attributes[name] = value;
+  for (let at = 0; at < names.length; at += 1) {
+    const [name, value] = [names[at], values[at]];
+    if (name !== undefined && value !== undefined) attributes[name] = value;
   }
   return Object.assign(attributes, constants);
 }
