@@ -10,6 +10,7 @@ import { doctorCommand } from "./doctor-command.ts";
 import { eventsCommand } from "./events-command.ts";
 import { flowsCommand } from "./flows-command.ts";
 import { duplicatesCommand } from "./duplicates-command.ts";
+import { initCommand } from "./init-command.ts";
 import { jobsCommand } from "./jobs-command.ts";
 import { leasesCommand } from "./leases-command.ts";
 import { migrateConfigCommand } from "./migrate-config-command.ts";
@@ -31,6 +32,7 @@ export const allCommands: readonly Command[] = [
   checkCommand,
   rootTokenCommand,
   rotateKeyCommand,
+  initCommand,
   configSchemaCommand,
   migrateConfigCommand,
   completionCommand(() => allCommands),

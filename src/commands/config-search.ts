@@ -10,6 +10,8 @@ import type { DaemonArguments } from "../daemon/configuration.ts";
  */
 export type Exists = (path: string) => boolean;
 
+const MACHINE_FILE = "/etc/steward/steward.yaml";
+
 /**
  * The arguments with the file of the user or of the machine, the first that exists, unless the
  * arguments or a variable already say what to run with. For the daemon and for the commands that
@@ -26,13 +28,16 @@ export function withFoundFile<T extends DaemonArguments>(
   return file === undefined ? options : { ...options, config: file };
 }
 
+/** Where a new file is found: that of the machine for root, else that of the user. */
+export function newFileFor(environment: Environment, isRoot: boolean): string {
+  const own = isRoot ? undefined : candidates(environment).find((file) => file !== MACHINE_FILE);
+  return own ?? MACHINE_FILE;
+}
+
 function candidates(environment: Environment): string[] {
   const home = environment["HOME"] ? join(environment["HOME"], ".config") : undefined;
   const folder = environment["XDG_CONFIG_HOME"] || home;
-  return [
-    ...(folder === undefined ? [] : [join(folder, "steward", "steward.yaml")]),
-    "/etc/steward/steward.yaml",
-  ];
+  return [...(folder === undefined ? [] : [join(folder, "steward", "steward.yaml")]), MACHINE_FILE];
 }
 
 function isSetting([name, value]: readonly [string, string | undefined]): boolean {

@@ -5,6 +5,7 @@
 import { accessSync, constants, statSync, type Stats } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { dedupArchives } from "../dedup/config.ts";
+import { ingressWal } from "../monitor/ingress/config/ingress-keys.ts";
 import { checkpoint } from "../monitor/config/upkeep-keys.ts";
 import { toStewardError } from "../kernel/base/errors.ts";
 import type { Config } from "../kernel/config/config.ts";
@@ -22,7 +23,12 @@ const CHECK = "check the path and its permissions.";
  * nothing.
  */
 export function pathFindings(config: Config, schema: Schema): Finding[] {
-  const written = new Set([stateFolder.path, backupFolder.path, checkpoint.filePath.path]);
+  const written = new Set([
+    stateFolder.path,
+    backupFolder.path,
+    checkpoint.filePath.path,
+    ingressWal.directory.path,
+  ]);
   const plain = schema
     .filter(({ type }) => type === pathType)
     .flatMap((key) => {

@@ -14,7 +14,7 @@ import type { TokensDeps, TokensOptions } from "../tokens/service.ts";
 import { tokensStore } from "../tokens/stores.ts";
 import type { DaemonArguments } from "../daemon/configuration.ts";
 import { withFoundFile } from "./config-search.ts";
-import { configureDaemon } from "../daemon/configuration.ts";
+import { configureDaemon, type DaemonConfiguration } from "../daemon/configuration.ts";
 import { tokensOptionsOf } from "../daemon/services/tokens.ts";
 import type { CommandOutput } from "./command.ts";
 import { stewardVersion } from "../daemon/version.ts";
@@ -54,13 +54,27 @@ export async function withStoppedTokens<T>(
       })
     );
   }
+  return await withHeldTokens(configuration, environment, { output, running: texts.running }, use);
+}
+
+/**
+ * The same for a folder that may hold no store of tokens yet. Throws `conflict` naming the process
+ * that has it.
+ */
+export async function withHeldTokens<T>(
+  configuration: DaemonConfiguration,
+  environment: Environment,
+  { output, running }: { readonly output: CommandOutput; readonly running?: string | undefined },
+  use: (tokens: StoppedTokens) => Promise<T>,
+): Promise<T> {
+  const { stateDirectory: directory } = configuration;
   const log = createLog({
     level: "error",
     format: "text",
     write: (line) => output.stderr(line),
     now: () => systemClock.now(),
   });
-  const lock = takeLock(directory, texts.running);
+  const lock = takeLock(directory, running);
   try {
     const state = createStateFactory({
       directory,

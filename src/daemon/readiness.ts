@@ -1,6 +1,7 @@
 /** Whether the process may take traffic, and if not, the one-line reason (docs/readiness.md). */
 import type { ProbeResult } from "../../gateway/probe.ts";
 import type { ComponentState, Supervisor } from "../kernel/supervisor/component.ts";
+import { INGRESS } from "../monitor/ingress/states.ts";
 import { RECEIVERS } from "../monitor/receivers/names.ts";
 import type { HostedMonitor } from "./services/monitor.ts";
 
@@ -14,11 +15,17 @@ export interface ReadinessSources {
   readonly monitor: Pick<HostedMonitor, "running" | "ready" | "receivers"> | undefined;
 }
 
-/** The first reason that applies: stopping; a component has not started; a component is broken. */
+/**
+ * The first reason that applies: stopping; the ingress log is not ready; a component has not
+ * started; a component is broken.
+ */
 export function readinessOf({ supervisor, monitor }: ReadinessSources): ProbeResult {
   const states = [...supervisor.states(), ...(monitor?.receivers() ?? [])];
   const [first] = supervisor.ready().reasons;
   if (first === "stopping") return unready(first);
+  const ingress = states.find(({ name }) => name === INGRESS);
+  if (ingress !== undefined && ingress.phase !== "ready")
+    return unready(`${INGRESS}: ${ingress.reason ?? ingress.phase}`);
   const failures = states.filter((state) => isBroken(state, monitor));
   // A thread that failed before its first collection is reported as broken, not as starting.
   const collected = failures.some(({ name }) => name === "monitor") ? undefined : monitor?.ready();

@@ -1,11 +1,14 @@
 /** All stores of the daemon, for backups and checks of the state directory. */
 import { resolve } from "node:path";
 import { dedupStores } from "../dedup/stores.ts";
+import type { Config } from "../kernel/config/config.ts";
 import { readKeyGroup } from "../kernel/config/key-group.ts";
 import type { StoreLocation } from "../kernel/state/backups/folder-backup.ts";
 import type { EnvSpec } from "../kernel/state/types.ts";
 import { checkpointLocation } from "../monitor/checkpoints/location.ts";
 import { monitorStores } from "../monitor/checkpoints/tables.ts";
+import { ingressOptions, ingressWal } from "../monitor/ingress/config/ingress-keys.ts";
+import { INGRESS_STORE, ingressStore } from "../monitor/ingress/tables.ts";
 import { checkpoint } from "../monitor/config/upkeep-keys.ts";
 import { tokensStores } from "../tokens/stores.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
@@ -13,19 +16,29 @@ import type { DaemonConfiguration } from "./configuration.ts";
 /** Stores of every service, running or not. */
 export const daemonStores: readonly Omit<EnvSpec, "directory">[] = [
   ...monitorStores,
+  ingressStore(ingressWal.maxBytes.default),
   ...dedupStores,
   ...tokensStores,
 ];
 
-/** Stores that the configuration puts outside the state directory. Backups include them. */
+/** Stores that are not in the state directory itself. Backups include them. */
 export function storesElsewhere({
   config,
   stateDirectory,
 }: Pick<DaemonConfiguration, "config" | "stateDirectory">): StoreLocation[] {
+  return [...checkpointsElsewhere(config, stateDirectory), ...ingressLog(config, stateDirectory)];
+}
+
+function checkpointsElsewhere(config: Config, stateDirectory: string): StoreLocation[] {
   const { store, filePath } = readKeyGroup(config, checkpoint);
   if (store === "memory" || filePath === "") return [];
   const { directory, name } = checkpointLocation(resolve(filePath));
   return directory === resolve(stateDirectory) ? [] : [{ directory, name }];
+}
+
+function ingressLog(config: Config, stateDirectory: string): StoreLocation[] {
+  const options = ingressOptions(config, stateDirectory);
+  return options === undefined ? [] : [{ directory: options.directory, name: INGRESS_STORE }];
 }
 
 /** Names of stores that can be rebuilt from others. */

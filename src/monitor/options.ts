@@ -5,6 +5,7 @@
  */
 import type { TracingOptions } from "../kernel/telemetry/tracing/tracing.ts";
 import type { SentSecret } from "../kernel/threads/secrets.ts";
+import type { IngressOptions } from "./ingress/options.ts";
 import type { ReceiversOptions } from "./receivers/options.ts";
 
 /** HTTP settings of control plane calls. */
@@ -264,6 +265,8 @@ export interface MonitorOptions {
     | undefined;
   /** Absent: no receiver is switched on. */
   readonly receivers?: ReceiversOptions;
+  /** Undefined while `ingress_wal.enabled` is false. */
+  readonly ingress?: IngressOptions | undefined;
   /** Sampling and queue limit of traces; undefined when tracing is off. */
   readonly tracing?: TracingOptions & { readonly capacity: number };
   readonly metricIntervalMs: number;

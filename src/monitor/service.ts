@@ -23,13 +23,18 @@ import { createEventStore, type EventStore } from "./events/event-store.ts";
 import { createFlowApi } from "./flowstore/flow-api.ts";
 import { createFlowStores, type FlowStores } from "./flowstore/flow-stores.ts";
 import { createFirstRun } from "./first-run.ts";
+import { createDeliveryClient, DELIVERY_PORT } from "./ingress/delivery.ts";
+import { createIngressLog } from "./ingress/ingress-log.ts";
+import { reportIngress } from "./ingress/report.ts";
 import { createNetwork, type MonitoredNetwork, type OpenProvider } from "./network/network.ts";
 import type { OpenScope } from "./network/network-scope.ts";
 import { createTraces, type OpenTraces } from "./network/traces.ts";
 import { openProvider } from "./network/open-provider.ts";
 import type { MonitorOptions } from "./options.ts";
 import { RECEIVERS } from "./receivers/names.ts";
-import { createReceivers, type Receivers, type ReceiversDeps } from "./receivers/receivers.ts";
+import { createReceiverEffects } from "./receivers/effects.ts";
+import { createIntake } from "./receivers/intake.ts";
+import { createReceivers, type Receivers } from "./receivers/receivers.ts";
 import { createPresenceApi } from "./presence/presence-api.ts";
 import { reportPrivacy } from "./privacy/report.ts";
 import type { MonitorStatus } from "./status.ts";
@@ -110,7 +115,49 @@ export async function createMonitorWith(
       { sampler: tracing.sampler, ratio: tracing.ratio, remoteParent: tracing.remoteParent },
       (make) => scope.span(make),
     );
-  const receivers = addReceivers({ ...context, log, ids, traces }, options, networks);
+  const targets = networks.map((network, index) => ({
+    id: options.networks[index]?.name ?? "",
+    selfObservability: options.networks[index]?.selfObservability ?? false,
+    ingest: () => network.ingest(),
+  }));
+  const effects = createReceiverEffects(clock, targets);
+  const delivery = createDeliveryClient(clock, (mark) => writer.mark(mark));
+  const needs = networks.map(({ component }) => component.name);
+  const ingress =
+    options.ingress &&
+    createIngressLog(
+      {
+        clock,
+        log: log.child("ingress"),
+        version: options.version,
+        effectOf: (entry, body) => effects.of(entry, body),
+        settle: () => networks.forEach((network) => network.ingest()?.flows.flush()),
+        maxRecords: (options.logs?.capacity ?? Number.POSITIVE_INFINITY) / 2,
+        deliver: (deadlineMs) => delivery.deliver(deadlineMs),
+        needs,
+      },
+      options.ingress,
+    );
+  if (ingress !== undefined) {
+    context.add(ingress.component);
+    if (options.selfObservability.enabled) reportIngress(scope, ingress);
+  }
+  const receivers =
+    options.receivers &&
+    createReceivers(
+      {
+        clock,
+        log,
+        ids,
+        traces,
+        targets,
+        effects,
+        intake: createIntake(clock, ingress),
+        needs: [...needs, ...(ingress === undefined ? [] : [ingress.component.name])],
+      },
+      options.receivers,
+    );
+  for (const component of receivers?.components ?? []) context.add(component);
   if (options.selfObservability.enabled)
     for (const name of RECEIVERS)
       reportCertificate(scope, name, () => certificateOf(receivers, name));
@@ -133,6 +180,8 @@ export async function createMonitorWith(
         spans: tracing !== undefined,
       });
     publisher.attach(ports);
+    const { [DELIVERY_PORT]: port } = ports;
+    if (port !== undefined) delivery.attach(port);
   };
   attach(context.ports);
   context.onPorts(attach);
@@ -152,31 +201,6 @@ export async function createMonitorWith(
     plain: [],
     status,
   };
-}
-
-function addReceivers(
-  {
-    add,
-    ...deps
-  }: Pick<ThreadContext, "clock" | "log" | "add"> & Pick<ReceiversDeps, "ids" | "traces">,
-  { receivers: wanted, networks: configured }: MonitorOptions,
-  networks: readonly MonitoredNetwork[],
-): Receivers | undefined {
-  if (wanted === undefined) return undefined;
-  const receivers = createReceivers(
-    {
-      ...deps,
-      needs: networks.map(({ component }) => component.name),
-      targets: networks.map((network, index) => ({
-        id: configured[index]?.name ?? "",
-        selfObservability: configured[index]?.selfObservability ?? false,
-        ingest: () => network.ingest(),
-      })),
-    },
-    wanted,
-  );
-  for (const component of receivers.components) add(component);
-  return receivers;
 }
 
 function certificateOf(receivers: Receivers | undefined, name: string) {

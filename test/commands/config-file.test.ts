@@ -159,6 +159,7 @@ describe("-print-effective-config-yaml", () => {
     expect(unchanged).toEqual([
       "collectors.k8s_audit.objectstore.layout",
       "cardinality.flow.geo_dims",
+      "ingress_wal.corruption",
       "tokens.seal.type",
     ]);
     const before = loadAlone(stringify(tree), "source.yaml").config;

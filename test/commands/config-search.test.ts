@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { withFoundFile } from "../../src/commands/config-search.ts";
+import { newFileFor, withFoundFile } from "../../src/commands/config-search.ts";
 
 const none = { config: undefined, demo: false };
 const own = "/home/ada/.config/steward/steward.yaml";
@@ -64,5 +64,16 @@ describe("the file of a configuration that nobody names", () => {
     expect(
       withFoundFile({ config: undefined, demo: true }, { HOME: "/home/ada" }, () => true).config,
     ).toBeUndefined();
+  });
+});
+
+describe("the file of a new configuration", () => {
+  it("is one that is found: the machine's for root, else the user's", () => {
+    expect(newFileFor({ HOME: "/root" }, true)).toBe(global);
+    expect(newFileFor({ HOME: "/home/ada" }, false)).toBe(own);
+    expect(newFileFor({ HOME: "/home/ada", XDG_CONFIG_HOME: "/c" }, false)).toBe(
+      "/c/steward/steward.yaml",
+    );
+    expect(newFileFor({}, false)).toBe(global);
   });
 });

@@ -47,7 +47,7 @@ const ABSENT: Readonly<Record<string, readonly string[]>> = {
     "vpn.stream.",
     "vpn.webhook.",
   ),
-  "the ingress log: a later issue": names("svc.ingress_wal."),
+  "the ingress log, shown in test/contract/ingress-log.test.ts": names("svc.ingress_wal."),
   "names and places of addresses: a later issue": [
     ...names("vpn.geoip.", "vpn.rdns."),
     "vpn.devices.by_country",

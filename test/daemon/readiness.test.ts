@@ -38,6 +38,25 @@ function asked(
 }
 
 describe("readiness", () => {
+  it("waits for the ingress log before anything but the stop", () => {
+    const log = (phase: ComponentState["phase"], reason?: string) => ({
+      ...waiting,
+      receivers: () => [state("ingress_wal", phase, reason)],
+    });
+    expect(asked([state("gateway")], log("degraded", "replaying")).reasons).toEqual([
+      "ingress_wal: replaying",
+    ]);
+    expect(asked([state("gateway", "failed")], log("degraded", "full")).reasons).toEqual([
+      "ingress_wal: full",
+    ]);
+    expect(asked([state("gateway")], log("starting")).reasons).toEqual(["ingress_wal: starting"]);
+    expect(asked([], log("degraded", "draining"), ["stopping"]).reasons).toEqual(["stopping"]);
+    expect(asked([state("gateway")], { ...log("ready"), ready: collected.ready })).toEqual({
+      ok: true,
+      reasons: [],
+    });
+  });
+
   it("is there when every required part runs and something was collected, or nothing is to be", () => {
     expect(asked([state("gateway"), state("dedup")])).toEqual({ ok: true, reasons: [] });
     expect(

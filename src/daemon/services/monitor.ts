@@ -20,10 +20,13 @@ import {
   flowlogsSection,
   k8sAuditSection,
 } from "../../monitor/collectors/log-sections.ts";
+import { DELIVERY_PORT } from "../../monitor/ingress/delivery.ts";
+import { INGRESS } from "../../monitor/ingress/states.ts";
 import { RECEIVERS } from "../../monitor/receivers/names.ts";
 import type { MonitorOptions, NetworkOptions } from "../../monitor/options.ts";
 import { PROCESS_STATUS_PORT } from "../../monitor/status/process/process-status.ts";
 import type { DaemonConfiguration } from "../configuration.ts";
+import { createDeliveryPorts } from "../telemetry/delivery-port.ts";
 import { stewardVersion } from "../version.ts";
 
 /** The monitor's options. A demo collects only its simulated network and looks up no versions. */
@@ -49,7 +52,7 @@ export function monitorOptionsOf(
 
 /** Heap limit of the monitor's thread: 100,000 series in several networks need a quarter of it. */
 const HEAP_MB = 512;
-const receiverNames: ReadonlySet<string> = new Set(RECEIVERS);
+const receiverNames: ReadonlySet<string> = new Set([...RECEIVERS, INGRESS]);
 /** Longest flush of the last measurements at a stop. */
 const FLUSH_MS = 5_000;
 
@@ -58,7 +61,7 @@ export interface HostMonitorDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly options: MonitorOptions;
-  readonly telemetry: Pick<Telemetry, "port" | "flush" | "component">;
+  readonly telemetry: Pick<Telemetry, "port" | "flush" | "status" | "component">;
   /** Opens a port to the process's part of the status; called at each start. */
   readonly processStatus?: () => MessagePort;
   readonly log: RootLog;
@@ -79,7 +82,7 @@ export interface HostedMonitor {
   running(): boolean;
   /** Whether flows are stored, once it runs. */
   readonly hasFlows: boolean;
-  /** The receivers' components; empty while the thread does not run or none is switched on. */
+  /** The components of the receivers and of the ingress log; empty while the thread does not run or none is switched on. */
   receivers(): readonly ComponentState[];
   /** Whether the monitor lets the process be ready, and the reasons if not. */
   ready(): { readonly ok: boolean; readonly reasons: readonly string[] };
@@ -107,11 +110,12 @@ export function hostMonitor({
         remedy:
           "set vpn.auth, or headscale.url and headscale.api_key; services.monitor=false switches it off",
       });
+  const delivery = options.ingress && createDeliveryPorts(telemetry);
   const deps: HostDeps = {
     clock,
     ids,
     log,
-    ports: () => portsOf(telemetry, processStatus),
+    ports: () => portsOf(telemetry, processStatus, delivery?.port),
     drained: (deadlineMs) => telemetry.flush(Math.min(deadlineMs, FLUSH_MS)),
   };
   const host = createServiceHost(deps, monitorModule, {
@@ -147,6 +151,7 @@ function idleOptions(options: MonitorOptions): MonitorOptions {
     checkpoint: { ...options.checkpoint, store: "memory", evidenceStore: "memory" },
     versionChecks: { ...options.versionChecks, devices: false },
     annotations: undefined,
+    ingress: undefined,
   };
 }
 
@@ -166,11 +171,13 @@ function ambientVariables({ networks }: MonitorOptions): readonly string[] {
 function portsOf(
   telemetry: Pick<Telemetry, "port">,
   processStatus: HostMonitorDeps["processStatus"],
+  delivery: (() => MessagePort) | undefined,
 ): ReturnType<NonNullable<HostDeps["ports"]>> {
   const port = telemetry.port();
   return {
     ...(port === undefined ? {} : { telemetry: port }),
     ...(processStatus === undefined ? {} : { [PROCESS_STATUS_PORT]: processStatus() }),
+    ...(delivery === undefined ? {} : { [DELIVERY_PORT]: delivery() }),
   };
 }
 

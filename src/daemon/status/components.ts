@@ -7,6 +7,8 @@ import { adminEnabled, adminListen } from "../config/admin-keys.ts";
 import type { Config } from "../../kernel/config/config.ts";
 import { servicesDedup, servicesMonitor, servicesTokens } from "../config/process-keys.ts";
 import { scrapeEnabled } from "../../kernel/telemetry/config/scrape-keys.ts";
+import { ingressWal } from "../../monitor/ingress/config/ingress-keys.ts";
+import { INGRESS } from "../../monitor/ingress/states.ts";
 import { streaming } from "../../monitor/receivers/config/stream-keys.ts";
 import { webhook } from "../../monitor/receivers/config/webhook-keys.ts";
 import type { ComponentState, Health } from "../../kernel/supervisor/component.ts";
@@ -38,7 +40,7 @@ export function componentRows({ config, states, stores }: ComponentFacts): Row[]
     row("metrics", config.get(scrapeEnabled)),
     row("stream", config.get(streaming.enabled)),
     row("webhook", config.get(webhook.enabled)),
-    row("ingress_wal", false),
+    row(INGRESS, config.get(ingressWal.enabled)),
     row("gateway", true),
     {
       name: "state",

@@ -150,7 +150,7 @@ export interface ExposeQuery {
  */
 export type HostMessage =
   | { readonly type: "attach"; readonly port: MessagePort }
-  | { readonly type: "flush"; readonly mark: number }
+  | { readonly type: "flush"; readonly mark: number; readonly after: number | undefined }
   | {
       readonly type: "expose";
       readonly mark: number;

@@ -67,9 +67,10 @@ export interface Telemetry {
   readonly wantsLogs: boolean;
   /**
    * Exports everything queued; false when that took longer than the deadline. For delivery see
-   * `status()`.
+   * `status()`. `after` is a mark of another thread's writer (`TelemetryWriter.mark`), which is
+   * waited for first.
    */
-  flush(deadlineMs: number): Promise<boolean>;
+  flush(deadlineMs: number, after?: number): Promise<boolean>;
   /**
    * The exposition as a stream. Throws `not_ready` when the thread is down, `unsupported` when
    * pulling is off.
@@ -183,7 +184,7 @@ class ThreadedTelemetry implements Telemetry {
     this.#output.open();
   }
 
-  async flush(deadlineMs: number): Promise<boolean> {
+  async flush(deadlineMs: number, after?: number): Promise<boolean> {
     if (!this.#worker) return true;
     const mark = this.#mark();
     const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -191,7 +192,7 @@ class ThreadedTelemetry implements Telemetry {
       resolve(false),
     );
     this.#flushes.set(mark, () => resolve(true));
-    this.#post({ type: "flush", mark });
+    this.#post({ type: "flush", mark, after });
     this.#worker.ref();
     const done = await promise;
     this.#worker?.unref();

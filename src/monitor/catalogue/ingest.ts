@@ -60,7 +60,7 @@ export const ingestTimestampSkew = defineMetric({
   help: "Events whose times are inverted (event after acceptance, or capture before event).",
   when: "self_observability.enabled",
 });
-const ingressWalCompletionMarkers = defineMetric({
+export const ingressWalCompletionMarkers = defineMetric({
   name: "svc.ingress_wal.completion.markers",
   kind: "gauge",
   unit: "1",
@@ -68,7 +68,7 @@ const ingressWalCompletionMarkers = defineMetric({
   help: "Completion markers waiting for cleanup.",
   when: "self_observability.enabled and ingress_wal.enabled",
 });
-const ingressWalOrphanSize = defineMetric({
+export const ingressWalOrphanSize = defineMetric({
   name: "svc.ingress_wal.orphan.size",
   kind: "gauge",
   unit: "By",
@@ -76,7 +76,7 @@ const ingressWalOrphanSize = defineMetric({
   help: "Bytes on disk of leftover staging files.",
   when: "self_observability.enabled and ingress_wal.enabled",
 });
-const ingressWalOrphanStages = defineMetric({
+export const ingressWalOrphanStages = defineMetric({
   name: "svc.ingress_wal.orphan.stages",
   kind: "gauge",
   unit: "1",
@@ -84,7 +84,7 @@ const ingressWalOrphanStages = defineMetric({
   help: "Leftover staging files kept for recovery cleanup.",
   when: "self_observability.enabled and ingress_wal.enabled",
 });
-const ingressWalPendingEntries = defineMetric({
+export const ingressWalPendingEntries = defineMetric({
   name: "svc.ingress_wal.pending.entries",
   kind: "gauge",
   unit: "1",
@@ -92,7 +92,7 @@ const ingressWalPendingEntries = defineMetric({
   help: "Accepted receiver entries not yet applied and flushed.",
   when: "self_observability.enabled and ingress_wal.enabled",
 });
-const ingressWalPendingSize = defineMetric({
+export const ingressWalPendingSize = defineMetric({
   name: "svc.ingress_wal.pending.size",
   kind: "gauge",
   unit: "By",

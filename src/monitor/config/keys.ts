@@ -18,6 +18,8 @@ import { flowSchema } from "./flow-keys.ts";
 import { networks } from "./network-keys.ts";
 import { privacySchema } from "./privacy-keys.ts";
 import { providerKeys } from "./provider-keys.ts";
+import { checkIngress } from "../ingress/config/check-ingress.ts";
+import { ingressSchema } from "../ingress/config/ingress-keys.ts";
 import { checkStreaming } from "../receivers/config/check-streaming.ts";
 import { checkWebhook } from "../receivers/config/check-webhook.ts";
 import { streamingSchema, streamingTls } from "../receivers/config/stream-keys.ts";
@@ -37,6 +39,7 @@ export const monitorKeys: Schema = [
   ...upkeepSchema,
   ...streamingSchema,
   ...webhookSchema,
+  ...ingressSchema,
 ];
 
 export const monitorChecks: readonly Check[] = [
@@ -53,5 +56,6 @@ export const monitorChecks: readonly Check[] = [
   streamingTls.check,
   checkWebhook,
   webhookTls.check,
+  checkIngress,
   checkEvents,
 ];

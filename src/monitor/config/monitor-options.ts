@@ -24,6 +24,7 @@ import { QUEUE_CAPACITY } from "../../kernel/telemetry/messages.ts";
 import { processResource } from "../../kernel/telemetry/resource.ts";
 import { sendSecret } from "../../kernel/threads/secrets.ts";
 import type { AnnotationOptions, MonitorOptions, PrivacyOptions } from "../options.ts";
+import { ingressOptions } from "../ingress/config/ingress-keys.ts";
 import { webhookOptions } from "../receivers/config/webhook-keys.ts";
 import { streamOptions } from "../receivers/config/stream-keys.ts";
 import { annotationCategories, annotations } from "./annotation-keys.ts";
@@ -63,6 +64,7 @@ export function monitorOptions(config: Config, facts: MonitorFacts): MonitorOpti
     resource: resourceOf(config, privacyOptions, facts),
     logs: logOptions(config),
     ...receiverOptions(config),
+    ingress: ingressOptions(config, facts.stateDirectory),
     ...tracingOptions(config),
     metricIntervalMs: metricIntervalMs(config),
     checkpoint: {

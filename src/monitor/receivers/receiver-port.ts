@@ -5,6 +5,7 @@
 import { delay, type Clock } from "../../kernel/base/clock.ts";
 import { ownMessage } from "../../kernel/base/errors.ts";
 import type { Log } from "../../kernel/base/log.ts";
+import { orAborted } from "../../kernel/async/wait.ts";
 import { backoffMs, type Backoff } from "../../kernel/async/backoff.ts";
 import { createListener, type Listener, type ListenerSpec } from "../../kernel/listen/listener.ts";
 import type { CertificateStatus } from "../../kernel/listen/tls/certificates.ts";
@@ -39,6 +40,8 @@ export interface ReceiverSpec extends Pick<ListenerSpec, "classify" | "refuse" |
   readonly credential: boolean;
   /** Components that start before and stop after it. */
   readonly needs: readonly string[];
+  /** Opened when it resolves; it never rejects. Undefined: at once. */
+  readonly after?: Promise<void> | undefined;
 }
 
 export interface ReceiverPort {
@@ -88,6 +91,11 @@ export function createReceiverPort(
     }
   }
 
+  async function openAfter(ready: Promise<void>): Promise<void> {
+    await orAborted(ready, stopping.signal).catch(() => undefined);
+    if (!stopping.signal.aborted && !(await open(1))) await retry();
+  }
+
   return {
     certificate: () => listener?.certificate(),
     component: {
@@ -97,7 +105,8 @@ export function createReceiverPort(
       stopTimeoutMs: STOP_MS,
       // A port in use must not end the monitor's thread.
       async start() {
-        if (!(await open(1))) opening = retry();
+        if (spec.after !== undefined) opening = openAfter(spec.after);
+        else if (!(await open(1))) opening = retry();
       },
       async stop(deadlineMs) {
         stopping.abort();

@@ -5,6 +5,8 @@ import type { Log } from "../../kernel/base/log.ts";
 import type { CertificateStatus } from "../../kernel/listen/tls/certificates.ts";
 import type { Tracing } from "../../kernel/telemetry/tracing/tracing.ts";
 import type { Component } from "../../kernel/supervisor/component.ts";
+import type { ReceiverEffects } from "./effects.ts";
+import type { Intake } from "./intake.ts";
 import type { ReceiversOptions } from "./options.ts";
 import { createReceiverPort, type ReceiverPort } from "./receiver-port.ts";
 import { createStreamHandler } from "./stream/handler.ts";
@@ -23,7 +25,9 @@ export interface ReceiversDeps {
   readonly traces: Pick<Tracing, "begin"> | undefined;
   /** At least one. */
   readonly targets: readonly ReceiverTarget[];
-  /** The networks' components. */
+  readonly effects: ReceiverEffects;
+  readonly intake: Intake;
+  /** The components of the networks and of the ingress log. */
   readonly needs: readonly string[];
 }
 
@@ -38,7 +42,7 @@ export function createReceivers(deps: ReceiversDeps, options: ReceiversOptions):
   const { stream, webhook } = options;
   if (stream !== undefined && deps.targets.length > 0) {
     const log = deps.log.child("stream");
-    const handler = createStreamHandler({ ...deps, log }, stream);
+    const handler = createStreamHandler({ ...deps, log, records: deps.effects.stream }, stream);
     ports.push(
       createReceiverPort(
         { clock: deps.clock, log },
@@ -49,6 +53,7 @@ export function createReceivers(deps: ReceiversDeps, options: ReceiversOptions):
           bodies: STREAM_BODIES,
           credential: stream.routes.every(({ token }) => token !== undefined),
           needs: deps.needs,
+          after: deps.intake.open,
           ...handler,
           handle: traced(
             deps,
@@ -62,7 +67,7 @@ export function createReceivers(deps: ReceiversDeps, options: ReceiversOptions):
   }
   if (webhook !== undefined && deps.targets.length > 0) {
     const log = deps.log.child("webhook");
-    const handler = createWebhookHandler(deps, webhook);
+    const handler = createWebhookHandler({ ...deps, events: deps.effects.webhook }, webhook);
     ports.push(
       createReceiverPort(
         { clock: deps.clock, log },
@@ -73,6 +78,7 @@ export function createReceivers(deps: ReceiversDeps, options: ReceiversOptions):
           bodies: webhook.maxConcurrentRequests,
           credential: webhook.routes.every(({ secret }) => secret !== undefined),
           needs: deps.needs,
+          after: deps.intake.open,
           ...handler,
           handle: traced(deps, { name: "webhook.receive", route: webhook.path }, handler.handle),
         },

@@ -1,4 +1,7 @@
-/** Why a receiver refuses a request. Thrown inside of the receivers and answered by them. */
+/** Why a receiver refuses a request. */
+import { toStewardError } from "../../kernel/base/errors.ts";
+
+/** Thrown inside of the receivers and answered by them. */
 export class Refusal<Reason extends string = string> extends Error {
   readonly status: number;
   /** Value of the attribute `reason`; undefined is not counted. */
@@ -10,4 +13,12 @@ export class Refusal<Reason extends string = string> extends Error {
     this.status = status;
     this.reason = reason;
   }
+}
+
+/** What a sender is told whose body the ingress log did not take. */
+export function unstored(thrown: unknown): string {
+  const { code, message } = toStewardError(thrown);
+  return code === "exhausted" || code === "not_ready"
+    ? `${message}; try again`
+    : "the ingress log could not store the body; try again";
 }

@@ -1,4 +1,5 @@
 /** The network for which a receiver takes records. */
+import { StewardError } from "../../kernel/base/errors.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import type { EventSink } from "../events/types.ts";
 import type { CrossDedup } from "../ingest/cross-dedup.ts";
@@ -21,4 +22,11 @@ export interface ReceiverTarget {
   readonly id: string;
   readonly selfObservability: boolean;
   ingest(): Ingest | undefined;
+}
+
+/** Throws `not_ready` until the network is open. */
+export function openIngest(target: ReceiverTarget): Ingest {
+  const ingest = target.ingest();
+  if (ingest === undefined) throw new StewardError("not_ready", "the network is not open yet");
+  return ingest;
 }

@@ -25,6 +25,8 @@ import { holdDirectoryName, type HeldName } from "./directory-name.ts";
 
 /** The rule of the error that names the other process. */
 export const SOLE_PROCESS = "one process per state folder";
+/** The configuration key of the folder that is usually locked. */
+const STATE_SETTING = "state.directory";
 const SQLITE_BUSY = 5;
 const SQLITE_NOT_A_DATABASE = 26;
 
@@ -42,14 +44,17 @@ export interface DirectoryLock {
 /**
  * Creates the folder (0700) if necessary and locks it for this process. Throws `conflict` naming
  * the folder and the holder's process id when another process has it, `denied` or the like when the
- * folder cannot be created or written.
+ * folder cannot be created or written. `setting` names its configuration key.
  */
-export function lockStateDirectory(directory: string): DirectoryLock {
-  const advisory = prepareFolder(directory);
-  const name = holdName(directory);
+export function lockStateDirectory(
+  directory: string,
+  setting: string = STATE_SETTING,
+): DirectoryLock {
+  const advisory = prepareFolder(directory, setting);
+  const name = holdName(directory, setting);
   let lock: DatabaseSync;
   try {
-    lock = takeFile(directory);
+    lock = takeFile(directory, setting);
   } catch (error) {
     name.release();
     throw error;
@@ -70,17 +75,17 @@ export function lockStateDirectory(directory: string): DirectoryLock {
 
 /** Throws `conflict` while another process holds the folder. Writes nothing and keeps no lock. */
 export function assertUnlocked(directory: string): void {
-  holdName(directory).release();
+  holdName(directory, STATE_SETTING).release();
 }
 
-function prepareFolder(directory: string): string | undefined {
+function prepareFolder(directory: string, setting: string): string | undefined {
   try {
     makeFolder(directory);
     if (!statSync(directory).isDirectory())
       throw Object.assign(new Error("is no folder"), { code: "ENOTDIR" });
     return makePrivate(directory);
   } catch (error) {
-    throw unusable(directory, error as NodeJS.ErrnoException);
+    throw unusable(directory, setting, error as NodeJS.ErrnoException);
   }
 }
 
@@ -100,14 +105,14 @@ function makePrivate(directory: string): string | undefined {
 }
 
 /** Translates a system error into one that names the folder and the remedy. */
-function unusable(directory: string, error: NodeJS.ErrnoException): StewardError {
+function unusable(directory: string, setting: string, error: NodeJS.ErrnoException): StewardError {
   const code = error.code ?? "";
-  const [why, remedy] = meaningOf(code);
+  const [why, remedy] = meaningOf(code, setting);
   return new StewardError(
     ["ENOSPC", "EDQUOT"].includes(code) ? "disk_full" : "denied",
     `the state folder ${directory} cannot be used: ${why} (${code || error.message})`,
     {
-      field: "state.directory",
+      field: setting,
       rule: "a folder that Steward may write to",
       remedy,
       cause: error,
@@ -115,8 +120,8 @@ function unusable(directory: string, error: NodeJS.ErrnoException): StewardError
   );
 }
 
-function meaningOf(code: string): readonly [why: string, remedy: string] {
-  const elsewhere = "choose another folder with state.directory";
+function meaningOf(code: string, setting: string): readonly [why: string, remedy: string] {
+  const elsewhere = `choose another folder with ${setting}`;
   switch (code) {
     case "EACCES":
     case "EPERM":
@@ -136,13 +141,16 @@ function meaningOf(code: string): readonly [why: string, remedy: string] {
   }
 }
 
-function holdName(directory: string): Extract<HeldName, { readonly holder?: undefined }> {
+function holdName(
+  directory: string,
+  setting: string,
+): Extract<HeldName, { readonly holder?: undefined }> {
   const name = holdDirectoryName(directory);
-  if (name.holder !== undefined) throw inUse(directory, String(name.holder));
+  if (name.holder !== undefined) throw inUse(directory, setting, String(name.holder));
   return name;
 }
 
-function takeFile(directory: string): DatabaseSync {
+function takeFile(directory: string, setting: string): DatabaseSync {
   const path = join(directory, "lock");
   // SQLite would follow a symbolic link and lock, or create, a file elsewhere.
   if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false) {
@@ -155,18 +163,17 @@ function takeFile(directory: string): DatabaseSync {
   try {
     makeLockFile(path);
   } catch (error) {
-    throw unusable(directory, error as NodeJS.ErrnoException);
+    throw unusable(directory, setting, error as NodeJS.ErrnoException);
   }
   try {
     return takeThroughSqlite(path);
   } catch (error) {
     const code = (error as { errcode?: number }).errcode;
-    if (code === SQLITE_BUSY) throw inUse(directory, readHolder(directory));
+    if (code === SQLITE_BUSY) throw inUse(directory, setting, readHolder(directory));
     throw error instanceof StewardError
       ? error
       : new StewardError("denied", `the state folder ${directory} cannot be locked`, {
-          remedy:
-            "use a file system with file locks (a NAS share may have none), or choose another folder with state.directory",
+          remedy: `use a file system with file locks (a NAS share may have none), or choose another folder with ${setting}`,
           cause: error,
         });
   }
@@ -200,12 +207,12 @@ function beginExclusive(path: string): DatabaseSync {
   }
 }
 
-function inUse(directory: string, holder: string): StewardError {
+function inUse(directory: string, setting: string, holder: string): StewardError {
   return new StewardError(
     "conflict",
     `the state folder ${directory} is in use by process ${holder}`,
     {
-      remedy: "stop that process, or choose another folder with state.directory",
+      remedy: `stop that process, or choose another folder with ${setting}`,
       rule: SOLE_PROCESS,
     },
   );

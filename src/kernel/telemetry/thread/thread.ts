@@ -162,6 +162,7 @@ async function handleHostMessage(message: HostMessage): Promise<void> {
       return attach(message.port);
     case "flush":
       await marked(message.mark);
+      if (message.after !== undefined) await marked(message.after);
       await exporting?.providers.flush();
       postLedger();
       return post({ type: "flushed", mark: message.mark });

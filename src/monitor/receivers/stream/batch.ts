@@ -23,6 +23,8 @@ export type RecordKind = "flow" | "audit";
 export interface Batch {
   readonly flows: number;
   readonly audits: number;
+  /** Of all flow records. */
+  readonly connections: number;
   /** By the attribute `reason` of `vpn.stream.skipped`. */
   readonly skipped: Readonly<Record<"unclassified" | "unwrap_drop", number>>;
   /** Counts all of it; rejects with the signal's reason between two records. */
@@ -30,7 +32,7 @@ export interface Batch {
 }
 
 /** Called for a body with records that do not decode or are not valid, before it is refused. */
-interface Faults {
+export interface Faults {
   undecodable(kind: RecordKind, records: number): void;
   invalid(reasons: ReadonlyMap<RefusalReason, number>): void;
 }
@@ -105,6 +107,7 @@ export function createBatchReader(clock: Pick<Clock, "now">): BatchReader {
       return {
         flows: counts.flow,
         audits: counts.audit,
+        connections,
         skipped,
         apply: (ingest, until) =>
           kept === undefined

@@ -13,17 +13,18 @@ import type { ServerRequest, ServerResponse } from "../../../kernel/listen/excha
 import type { Admitted, Refuse } from "../../../kernel/listen/handler.ts";
 import type { Secret } from "../../../kernel/base/secret.ts";
 import { receiveSecret } from "../../../kernel/threads/secrets.ts";
-import { createIngestObserver } from "../../ingest/observer.ts";
 import { send } from "../answer.ts";
+import type { Intake } from "../intake.ts";
 import type { Decompression, StreamOptions } from "../options.ts";
 import { readBody, type Compression } from "../read-body.ts";
-import { Refusal } from "../refusal.ts";
-import type { Ingest, ReceiverTarget } from "../target.ts";
+import { Refusal, unstored } from "../refusal.ts";
+import type { ReceiverTarget } from "../target.ts";
 import type { SpanAttributes, TracedHandler } from "../traced.ts";
 import { refuseStream } from "./access.ts";
-import { createBatchReader, KEPT_BYTES, type Batch, type BatchReader } from "./batch.ts";
+import { KEPT_BYTES, type Batch } from "./batch.ts";
 import { PROCESSING_MS } from "./limits.ts";
 import { streamMetrics, type StreamMetrics } from "./metrics.ts";
+import type { StreamRecords } from "./records.ts";
 import { rejection } from "./rejection.ts";
 
 const SUCCESS = '{"text":"Success","code":0}';
@@ -34,12 +35,13 @@ export interface StreamDeps {
   readonly log: Log;
   /** By configured name. Every route has one. */
   readonly targets: readonly ReceiverTarget[];
+  readonly records: StreamRecords;
+  readonly intake: Intake;
 }
 
 interface Route {
   readonly token: Secret | undefined;
   readonly target: ReceiverTarget;
-  readonly reader: BatchReader;
   /** Small bodies: one after the other is answered sooner and takes less memory than side by side. */
   readonly inOrder: Serial;
 }
@@ -61,7 +63,6 @@ export function createStreamHandler(deps: StreamDeps, options: StreamOptions): S
       routes.set(path, {
         target,
         token: token && receiveSecret(token),
-        reader: createBatchReader(clock),
         inOrder: createSerial(),
       });
   }
@@ -102,8 +103,8 @@ export function createStreamHandler(deps: StreamDeps, options: StreamOptions): S
         if (refused !== undefined) throw refused;
         if (ingest === undefined)
           throw new Refusal(503, undefined, "the network is not open yet; try again in a second");
-        await receive({ ...deps, request, admitted, options, route, ingest, metrics, span });
-        succeed(request, response);
+        await receive({ ...deps, request, admitted, options, route, metrics, span });
+        succeed(request, response, deps.intake);
       } catch (thrown) {
         const refused = refusalOf(thrown);
         if (refused === undefined) throw thrown;
@@ -117,19 +118,18 @@ export function createStreamHandler(deps: StreamDeps, options: StreamOptions): S
   };
 }
 
-interface Receiving extends Pick<StreamDeps, "clock" | "log"> {
+interface Receiving extends Omit<StreamDeps, "targets"> {
   readonly request: ServerRequest;
   readonly admitted: Admitted;
   readonly options: StreamOptions;
   readonly route: Route;
-  readonly ingest: Ingest;
   readonly metrics: StreamMetrics;
   readonly span: SpanAttributes;
 }
 
-/** Resolves when every record has counted. */
+/** Resolves when every record has counted, or is on disk. */
 async function receive(receiving: Receiving): Promise<void> {
-  const { clock, route, ingest, metrics } = receiving;
+  const { clock, route, records, intake, metrics } = receiving;
   using deadline = createDeadline(clock, PROCESSING_MS, undefined, () =>
     rejection("overloaded", `the request took more than ${PROCESSING_MS / 1000} s; try again`),
   );
@@ -137,27 +137,25 @@ async function receive(receiving: Receiving): Promise<void> {
   const body = await bodyOf(receiving, signal);
   const count = async (): Promise<Batch> => {
     signal.throwIfAborted();
-    const batch = await route.reader.read(
+    const read = await records.read(
+      route.target,
       body,
       {
-        undecodable: (kind, records) => metrics.undecodable(kind, records),
+        undecodable: (kind, broken) => metrics.undecodable(kind, broken),
         invalid: (reasons) => metrics.invalid(reasons),
       },
       signal,
     );
-    await apply(batch, receiving, signal);
-    return batch;
+    await accept({ batch: read, body }, receiving, signal);
+    return read;
   };
-  const batch = await (body.length <= KEPT_BYTES ? route.inOrder(count) : count());
-  metrics.accepted(batch);
+  // The ingress log orders bodies itself, and flushes several at once.
+  const isQueued = body.length <= KEPT_BYTES && intake.durability === "memory";
+  const batch = await (isQueued ? route.inOrder(count) : count());
   receiving.span["vpn.stream.flows"] = batch.flows;
   receiving.span["vpn.stream.audits"] = batch.audits;
   receiving.span["vpn.stream.skipped"] = batch.skipped.unclassified + batch.skipped.unwrap_drop;
   receiving.span["http.request.body.size"] = body.length;
-  createIngestObserver(
-    { scope: ingest.scope, clock },
-    { enabled: route.target.selfObservability },
-  ).received("stream", body.length);
 }
 
 async function bodyOf(
@@ -181,11 +179,20 @@ async function bodyOf(
   }
 }
 
-async function apply(batch: Batch, { ingest, log }: Receiving, signal: AbortSignal): Promise<void> {
+async function accept(
+  { batch, body }: { readonly batch: Batch; readonly body: Buffer },
+  { route: { target }, records, intake, log }: Receiving,
+  signal: AbortSignal,
+): Promise<void> {
   try {
-    await batch.apply(ingest, signal);
+    await intake.accept(
+      { network: target.id, source: "stream", body },
+      records.effect(target, batch, body.length),
+      signal,
+    );
   } catch (thrown) {
     if (thrown instanceof Refusal) throw thrown;
+    if (intake.durability === "disk") throw rejection("wal_unavailable", unstored(thrown));
     log.error("records of a stream could not be counted", { error: thrown });
     throw new Refusal(503, undefined, "the records could not be counted; try again");
   }
@@ -202,12 +209,12 @@ function refusalOf(thrown: unknown): Refusal | undefined {
   return thrown instanceof Refusal ? thrown : undefined;
 }
 
-function succeed(request: ServerRequest, response: ServerResponse): void {
+function succeed(request: ServerRequest, response: ServerResponse, { durability }: Intake): void {
   send(request, response, {
     status: 200,
     contentType: JSON_TYPE,
     body: SUCCESS,
-    headers: { "steward-durability": "memory" },
+    headers: { "steward-durability": durability },
   });
 }
 

@@ -9,6 +9,7 @@ const statuses = {
   too_many_records: 413,
   too_many_connections: 413,
   overloaded: 503,
+  wal_unavailable: 503,
   unparsable: 400,
   malformed: 400,
   decode_error: 400,

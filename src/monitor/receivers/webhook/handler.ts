@@ -6,24 +6,23 @@ import { STATUS_CODES } from "node:http";
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { Secret } from "../../../kernel/base/secret.ts";
-import { Turns } from "../../../kernel/async/turns.ts";
+import { createDeadline } from "../../../kernel/async/deadline.ts";
 import { isLoopback } from "../../../kernel/config/values/address.ts";
 import type { Classify } from "../../../kernel/listen/admission/shares.ts";
 import type { ServerRequest, ServerResponse } from "../../../kernel/listen/exchange.ts";
 import type { Admitted, Refuse } from "../../../kernel/listen/handler.ts";
 import { joinedHeader } from "../../../kernel/listen/headers/header.ts";
 import { receiveSecret } from "../../../kernel/threads/secrets.ts";
-import { createInstantReader } from "../../ingest/instants.ts";
 import { send } from "../answer.ts";
+import type { Intake } from "../intake.ts";
 import { isFromForeignPage } from "../foreign-page.ts";
 import type { WebhookOptions } from "../options.ts";
 import { readBody } from "../read-body.ts";
-import { Refusal } from "../refusal.ts";
+import { Refusal, unstored } from "../refusal.ts";
 import type { Ingest, ReceiverTarget } from "../target.ts";
 import type { SpanAttributes, TracedHandler } from "../traced.ts";
-import { createDeliveries } from "./deliveries.ts";
-import { createEmitter, type Emitter } from "./emit.ts";
-import { readEvents, type WebhookEvent } from "./event.ts";
+import type { CountedEvents } from "./counted-events.ts";
+import type { WebhookEvent } from "./event.ts";
 import { webhookMetrics, type WebhookMetrics } from "./metrics.ts";
 import {
   checkTime,
@@ -37,13 +36,19 @@ export interface WebhookDeps {
   readonly clock: Clock;
   /** Every route has one. */
   readonly targets: readonly ReceiverTarget[];
+  readonly events: CountedEvents;
+  readonly intake: Intake;
 }
 
 interface Route {
   readonly target: ReceiverTarget;
   readonly secret: Secret | undefined;
-  /** Made when the network is open. */
-  emitter?: Emitter;
+}
+
+/** A body whose signature is good. */
+interface Delivery {
+  readonly events: readonly WebhookEvent[];
+  readonly target: ReceiverTarget;
 }
 
 /** What the listener of the webhook receiver calls. */
@@ -69,6 +74,8 @@ export function createWebhookHandler(deps: WebhookDeps, options: WebhookOptions)
   };
 }
 
+/** From a verified body to its answer. */
+const PROCESSING_MS = 30_000;
 const unauthorized = (reason: string): Refusal => new Refusal(401, reason, reason);
 /** A network that is unknown is not counted: its series would have none. */
 const NO_NETWORK = new Refusal(401, undefined, "no network");
@@ -81,11 +88,13 @@ class WebhookReceiver {
   readonly #routes: readonly Route[];
   /** The route of a single network: known before the body is. */
   readonly #only: Route | undefined;
-  readonly #instants = createInstantReader();
-  readonly #deliveries: ReturnType<typeof createDeliveries>;
+  readonly #events: CountedEvents;
+  readonly #intake: Intake;
 
-  constructor({ clock, targets }: WebhookDeps, options: WebhookOptions) {
+  constructor({ clock, targets, events, intake }: WebhookDeps, options: WebhookOptions) {
     this.#clock = clock;
+    this.#events = events;
+    this.#intake = intake;
     this.#options = options;
     this.#isLocal = isLoopback(options.listen.host);
     this.#routes = options.routes.flatMap(({ network, secret }) => {
@@ -95,7 +104,6 @@ class WebhookReceiver {
     this.#only = options.routes.some(({ network }) => network !== undefined)
       ? undefined
       : this.#routes[0];
-    this.#deliveries = createDeliveries(clock);
   }
 
   /** Of the only network. */
@@ -119,20 +127,19 @@ class WebhookReceiver {
     try {
       if (this.#only !== undefined) this.#checkHead(this.#only, request);
       const body = await this.#body(request, admitted);
-      const delivery = await this.#deliver(request, body, (ingest) => {
+      const delivery = await this.#verified(request, body, (ingest) => {
         if (this.#only === undefined) {
           metrics = webhookMetrics(ingest.scope);
           metrics.inFlight(1);
         }
       });
-      await this.#apply(delivery, metrics);
+      await this.#accept(delivery, body);
       span["vpn.webhook.events"] = delivery.events.length;
       span["http.request.body.size"] = body.length;
-      delivery.emitter.observer.received("webhook", body.length);
       send(request, response, {
         status: 200,
         body: "",
-        headers: { "steward-durability": "memory" },
+        headers: { "steward-durability": this.#intake.durability },
       });
     } catch (thrown) {
       if (!(thrown instanceof Refusal)) throw thrown;
@@ -181,13 +188,13 @@ class WebhookReceiver {
   }
 
   /** The verified events of a body. `routed` is called once their network is known. */
-  async #deliver(
+  async #verified(
     request: ServerRequest,
     body: Buffer,
     routed: (ingest: Ingest) => void,
-  ): Promise<{ readonly events: readonly WebhookEvent[]; readonly emitter: Emitter }> {
+  ): Promise<Delivery> {
     // A network among several is named by the events, so they are parsed before the signature.
-    const early = this.#only === undefined ? await readEvents(body, this.#instants) : undefined;
+    const early = this.#only === undefined ? await this.#events.read(body) : undefined;
     const route = this.#only ?? this.#routeOf(early);
     if (route === undefined) throw NO_NETWORK;
     const ingest = route.target.ingest();
@@ -196,10 +203,9 @@ class WebhookReceiver {
     if (route.secret === undefined) this.#refuseOpen(request);
     else if (!isSigned(this.#signature(request), body, route.secret))
       throw unauthorized("bad_signature");
-    const events = early ?? (await readEvents(body, this.#instants));
+    const events = early ?? (await this.#events.read(body));
     if (events === undefined) throw unauthorized("invalid_body");
-    route.emitter ??= createEmitter(ingest, this.#clock, route.target);
-    return { events, emitter: route.emitter };
+    return { events, target: route.target };
   }
 
   /** The one network that all events name. */
@@ -212,15 +218,22 @@ class WebhookReceiver {
     );
   }
 
-  async #apply(
-    { events, emitter }: { readonly events: readonly WebhookEvent[]; readonly emitter: Emitter },
-    metrics: WebhookMetrics,
-  ): Promise<void> {
-    const turns = new Turns();
-    for (const event of events) {
-      if (turns.over) await turns.give();
-      if (this.#deliveries.isNew(event.digest)) emitter.emit(event);
-      else metrics.duplicate();
+  async #accept({ events, target }: Delivery, body: Buffer): Promise<void> {
+    using deadline = createDeadline(
+      this.#clock,
+      PROCESSING_MS,
+      undefined,
+      () => new Refusal(503, "overloaded", "busy"),
+    );
+    try {
+      await this.#intake.accept(
+        { network: target.id, source: "webhook", body },
+        this.#events.effect(target, events, body.length),
+        deadline.signal,
+      );
+    } catch (thrown) {
+      if (thrown instanceof Refusal || this.#intake.durability === "memory") throw thrown;
+      throw new Refusal(503, "wal_unavailable", unstored(thrown));
     }
   }
 }
