@@ -22,7 +22,7 @@ import {
   type LoadReport,
   type Reporter,
   type ServerReport,
-} from "./flows/protocol.ts";
+} from "./flows-protocol.ts";
 
 const BAR_PER_SECOND = 60_000;
 const BAR_P99_MS = 100;
@@ -83,7 +83,7 @@ function startDaemon(
       "--disable-warning=ExperimentalWarning",
       ...launchFlags(),
       ...probe("./thread-probe.ts"),
-      ...probe("./flows/probe-bridge.ts"),
+      ...probe("./flows-probe.ts"),
       ...(options.profile === undefined
         ? []
         : ["--cpu-prof", "--cpu-prof-interval=500", `--cpu-prof-dir=${options.profile}`]),
@@ -328,12 +328,12 @@ async function run(): Promise<void> {
     fork(new URL(file, import.meta.url), argv, {
       execArgv: ["--disable-warning=ExperimentalWarning"],
     });
-  const [sink, bare] = [start("./flows/server.ts", "sink"), start("./flows/server.ts", "bare")];
+  const [sink, bare] = [start("./flows-server.ts", "sink"), start("./flows-server.ts", "bare")];
   const [{ port: sinkPort = 0 }, { port: barePort = 0 }] = await Promise.all([
     answerOf<ServerReport>(sink),
     answerOf<ServerReport>(bare),
   ]);
-  const senders = Array.from({ length: SENDERS }, () => start("./flows/sender.ts"));
+  const senders = Array.from({ length: SENDERS }, () => start("./flows-sender.ts"));
   const network = await startNetwork();
   try {
     const reporters = await reportersOf(network.ready);

@@ -10,7 +10,6 @@
  *        one MessagePort each                                  parentPort
  */
 import type { MessagePort } from "node:worker_threads";
-import type { PackedLogs } from "./packed-logs.ts";
 import type { OutboxStatus } from "./writer/outbox.ts";
 import type { LedgerView, Observed } from "./status.ts";
 import type {
@@ -84,6 +83,13 @@ export interface WireLog {
   readonly trace: TraceIds | undefined;
   /** Truncated bytes of its body and its attributes, if any. */
   readonly cut?: { readonly body: number; readonly attribute: number };
+}
+
+/** Written by `packLogs`. */
+export interface PackedLogs {
+  /** Of records. */
+  readonly count: number;
+  readonly text: string;
 }
 
 /** Figures of a writer in a thread other than the host's; the host adds them to its own. */

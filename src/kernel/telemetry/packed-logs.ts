@@ -2,15 +2,8 @@
  * Log records on their way between threads: one JSON text for all records of a message. Cloning
  * them as objects costs several times as much.
  */
-import type { WireLog } from "./messages.ts";
+import type { PackedLogs, WireLog } from "./messages.ts";
 import type { AttributeValue } from "./types.ts";
-
-/** What `packLogs` returns; opaque but for the number of records. */
-export interface PackedLogs {
-  readonly count: number;
-  /** Distinct lists of attribute names, then the records. */
-  readonly text: string;
-}
 
 type PackedLog = Omit<WireLog, "names" | "values" | "observedMs" | "trace"> &
   Partial<Pick<WireLog, "observedMs" | "trace">> & {
@@ -19,7 +12,7 @@ type PackedLog = Omit<WireLog, "names" | "values" | "observedMs" | "trace"> &
     readonly values: readonly (AttributeValue | null)[];
   };
 
-/** Numbers that JSON does not have become absent attributes. */
+/** Distinct lists of attribute names, then the records. Numbers that JSON does not have become absent attributes. */
 export function packLogs(records: readonly WireLog[]): PackedLogs {
   const lists = new Map<readonly string[], number>();
   const packed = records.map((record) => {

@@ -4,7 +4,7 @@
  */
 import { Agent, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CONNECTIONS, RECORDS, type Load, type LoadReport } from "./protocol.ts";
+import { CONNECTIONS, RECORDS, type Load, type LoadReport } from "./flows-protocol.ts";
 
 const WINDOW_MS = 5_000;
 const FIRST_PORT = 1_024;

@@ -1,5 +1,5 @@
 /** Messages between `bench/flows.ts` and the processes that it starts. */
-import type { ProbeReport } from "../thread-probe.ts";
+import type { ProbeReport } from "./thread-probe.ts";
 
 /** Records of one body and connections of one record. */
 export const RECORDS = 73;

@@ -5,7 +5,7 @@
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { ServerReport } from "./protocol.ts";
+import type { ServerReport } from "./flows-protocol.ts";
 
 const [kind] = process.argv.slice(2);
 let logRecords = 0;

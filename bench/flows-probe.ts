@@ -4,8 +4,8 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { BroadcastChannel, isMainThread } from "node:worker_threads";
-import { PROBE_CHANNEL, type ProbeOrder, type ProbeReport } from "../thread-probe.ts";
-import type { DaemonReport } from "./protocol.ts";
+import { PROBE_CHANNEL, type ProbeOrder, type ProbeReport } from "./thread-probe.ts";
+import type { DaemonReport } from "./flows-protocol.ts";
 
 /** Threads answer in this time, or stand still. */
 const ANSWER_MS = 500;
