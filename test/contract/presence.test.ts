@@ -52,6 +52,18 @@ it(
       expect(changes).toEqual([{ at: expect.stringMatching(/Z$/), state }]);
 
     const [one] = network.devices;
+    await vi.waitFor(
+      async () => {
+        const { services } = await presence(daemon);
+        expect(services.hours.at(-1)).toMatchObject({
+          documents: expect.any(Number) as number,
+          groups: expect.any(Number) as number,
+          leases: expect.any(Number) as number,
+        });
+        expect(services.days).toHaveLength(1);
+      },
+      { timeout: 90_000, interval: 500 },
+    );
     const selected = await presence(daemon, `?device=${encodeURIComponent(one.name)}&window=30d`);
     expect(selected["networks"][0].devices).toEqual([one]);
     expect((await presence(daemon, "?window=nonsense"))["networks"]).toHaveLength(1);

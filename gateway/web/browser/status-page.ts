@@ -25,7 +25,7 @@ const TICK_MS = 1_000;
 const REDRAW_MS = 10_000;
 
 /** What came with the page. */
-export type GivenFacts = Pick<LandingFacts, "summary" | "summaryAtMs" | "api" | "day">;
+type GivenFacts = Pick<LandingFacts, "summary" | "summaryAtMs" | "api" | "day">;
 
 export interface StatusPageOptions {
   readonly view: (facts: LandingFacts, state: PageState) => View;

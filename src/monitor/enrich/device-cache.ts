@@ -12,6 +12,7 @@ import type { DeviceCache, KnownDevice } from "./types.ts";
 import { nextTurn } from "../../kernel/async/turns.ts";
 
 const STRETCH = 500;
+const DOTTED = /^[\d.]+$/;
 
 /** An empty cache. */
 export function createDeviceCache({
@@ -70,7 +71,9 @@ class NetworkCache implements DeviceCache {
   }
 
   byAddress(address: string): KnownDevice | undefined {
-    return this.#byAddress.get(address) ?? this.#byAddress.get(this.#spelling(address));
+    const known = this.#byAddress.get(address);
+    if (known !== undefined || DOTTED.test(address)) return known;
+    return this.#byAddress.get(this.#spelling(address));
   }
 
   byId(id: string): KnownDevice | undefined {
@@ -78,7 +81,9 @@ class NetworkCache implements DeviceCache {
   }
 
   serviceAt(address: string): string | undefined {
-    return this.#services.get(address) ?? this.#services.get(this.#spelling(address));
+    const known = this.#services.get(address);
+    if (known !== undefined || DOTTED.test(address)) return known;
+    return this.#services.get(this.#spelling(address));
   }
 
   suggest(node: SuggestedNode): void {
@@ -119,11 +124,9 @@ class NetworkCache implements DeviceCache {
     }
   }
 
-  /** Skips parsing for keys that are already normalised. */
+  /** Skips parsing for IPv4 addresses, which have one spelling. */
   #spelling(address: string): string {
-    return this.#byAddress.has(address)
-      ? address
-      : (this.#reader.host(address)?.address ?? address);
+    return DOTTED.test(address) ? address : (this.#reader.host(address)?.address ?? address);
   }
 }
 

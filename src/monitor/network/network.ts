@@ -24,7 +24,7 @@ import type { DeviceCache } from "../enrich/types.ts";
 import type { EventSink } from "../events/types.ts";
 import type { FlowSink } from "../flowstore/types.ts";
 import { createFlowIntake } from "../flows/intake.ts";
-import type { AuditIntake, DedupSetStatus, FlowIntake } from "../flows/types.ts";
+import type { AuditIntake, DecodedFlowIntake, DedupSetStatus } from "../flows/types.ts";
 import type { MonitorOptions, NetworkOptions } from "../options.ts";
 import { createPresenceLog } from "../presence/presence-log.ts";
 import type { PresenceLog } from "../presence/types.ts";
@@ -104,7 +104,7 @@ interface Registered {
 }
 
 type Intakes = Pick<Ingest, "events" | "crossDedup"> & {
-  readonly flows: FlowIntake & { dedupSets(): DedupSetStatus[] };
+  readonly flows: DecodedFlowIntake & { dedupSets(): DedupSetStatus[] };
   readonly audit: AuditIntake & { dedupSets(): DedupSetStatus[] };
 };
 

@@ -63,7 +63,7 @@ export interface ProcessStatusReply {
   readonly series: readonly MetricFacts[];
 }
 
-export interface CountsReply {
+interface CountsReply {
   readonly kind: "counted";
   readonly id: number;
   readonly counts: ServiceCountsView;
