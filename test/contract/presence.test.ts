@@ -52,18 +52,6 @@ it(
       expect(changes).toEqual([{ at: expect.stringMatching(/Z$/), state }]);
 
     const [one] = network.devices;
-    await vi.waitFor(
-      async () => {
-        const { services } = await presence(daemon);
-        expect(services.hours.at(-1)).toMatchObject({
-          documents: expect.any(Number) as number,
-          groups: expect.any(Number) as number,
-          leases: expect.any(Number) as number,
-        });
-        expect(services.days).toHaveLength(1);
-      },
-      { timeout: 90_000, interval: 500 },
-    );
     const selected = await presence(daemon, `?device=${encodeURIComponent(one.name)}&window=30d`);
     expect(selected["networks"][0].devices).toEqual([one]);
     expect((await presence(daemon, "?window=nonsense"))["networks"]).toHaveLength(1);
@@ -101,5 +89,28 @@ it(
     expect(again.observed[0].from).toBe(network.observed[0].from);
     expect(await daemon.stop()).toEqual({ code: 0, signal: null });
     await tailscale.stop();
+  },
+);
+
+it(
+  "has the counts of the services, of what is on, and keeps them over a restart",
+  { timeout: 90_000 },
+  async () => {
+    const env = {
+      STEWARD_GATEWAY__LISTEN: "127.0.0.1:0",
+      STEWARD_STATE__DIRECTORY: temporaryFolder(),
+      STEWARD_SERVICES__TOKENS: "false",
+    };
+    const counted = async (daemon: Daemon): Promise<Record<string, unknown>[]> =>
+      (await presence(daemon)).services.hours;
+    let daemon = await startDaemon({ env });
+    await vi.waitFor(async () => expect(await counted(daemon)).toHaveLength(1), SOON);
+    const [hour] = await counted(daemon);
+    expect(hour).toEqual({ at: expect.stringMatching(/:00:00Z$/), documents: 0, groups: 0 });
+    expect((await presence(daemon)).networks).toEqual([]);
+    await daemon.stop();
+    daemon = await startDaemon({ env });
+    expect((await counted(daemon))[0]).toEqual(hour);
+    await daemon.stop();
   },
 );

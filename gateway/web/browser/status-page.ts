@@ -129,7 +129,7 @@ export function startStatusPage({
   }, TICK_MS);
   startTheme();
   startTabs();
-  const refresh = async (): Promise<void> => void (await poller.refresh());
+  const refresh = (): Promise<void> => poller.refresh();
   startDialogs(
     Object.fromEntries(Object.entries(dialogs).map(([id, act]) => [id, () => act(refresh)])),
   );
