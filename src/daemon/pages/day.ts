@@ -34,11 +34,15 @@ export async function readDay(
       ? readEvents(monitor.component, SEARCH, { signal, requestId: systemIds.uuid() })
       : undefined,
   ]);
-  return dayOf(parse<PresenceReport>(report), events && parse<EventList>(events), clock.now());
+  return dayOf(
+    parse(report) as PresenceReport,
+    events && (parse(events) as EventList),
+    clock.now(),
+  );
 }
 
-function parse<T>(json: Uint8Array<ArrayBuffer>): T {
-  return JSON.parse(Buffer.from(json).toString()) as T;
+function parse(json: Uint8Array<ArrayBuffer>): unknown {
+  return JSON.parse(Buffer.from(json).toString());
 }
 
 /** Without a monitor nobody asks for the services' counts, so they are put together here. */
