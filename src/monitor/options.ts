@@ -216,6 +216,8 @@ export interface NetworkOptions {
   readonly outdatedMinorThreshold: number;
   /** Whether metrics about collection are exported. */
   readonly selfObservability: boolean;
+  /** Where the control plane should stream its logs; undefined: not checked. */
+  readonly streamTarget?: string | undefined;
   /** Set by the demo; the status then marks failures as simulated. */
   readonly simulated?: boolean;
 }
