@@ -325,6 +325,7 @@ function fakeDevices(known: CollectorHarness["known"], clock: ManualClock): Devi
       return known.devices?.length ?? 0;
     },
     isKnown: true,
+    known: Promise.resolve(),
     ageMs: () => clock.monotonic() - reportedMs,
   };
 }
