@@ -32,8 +32,8 @@ export function storesElsewhere({
 }
 
 function checkpointsElsewhere(config: Config, stateDirectory: string): StoreLocation[] {
-  const { store, filePath } = readKeyGroup(config, checkpoint);
-  if (store === "memory" || filePath === "") return [];
+  const { store, evidenceStore, filePath } = readKeyGroup(config, checkpoint);
+  if ((store === "memory" && evidenceStore === "memory") || filePath === "") return [];
   const { directory, name } = checkpointLocation(resolve(filePath));
   return directory === resolve(stateDirectory) ? [] : [{ directory, name }];
 }

@@ -32,7 +32,8 @@ class NetworkCache implements DeviceCache {
   #byId = new Map<string, KnownDevice>();
   #services = new Map<string, string>();
   #reportedMs: number;
-  #known = false;
+  #isKnown = false;
+  readonly #firstReport = Promise.withResolvers<void>();
 
   constructor(clock: Pick<Clock, "monotonic">) {
     this.#clock = clock;
@@ -45,7 +46,11 @@ class NetworkCache implements DeviceCache {
   }
 
   get isKnown(): boolean {
-    return this.#known;
+    return this.#isKnown;
+  }
+
+  get known(): Promise<void> {
+    return this.#firstReport.promise;
   }
 
   async replaceDevices(devices: readonly Device[]): Promise<void> {
@@ -56,7 +61,8 @@ class NetworkCache implements DeviceCache {
     this.#byAddress = byAddress;
     this.#byId = byId;
     this.#suggestions.clear();
-    this.#known = true;
+    this.#isKnown = true;
+    this.#firstReport.resolve();
     this.#reportedMs = this.#clock.monotonic();
   }
 

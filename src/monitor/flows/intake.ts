@@ -36,6 +36,7 @@ import { UniqueDestinations } from "./unique.ts";
 import { networkStoreDropped } from "../catalogue/flows.ts";
 import { observationOf } from "../flowstore/observation.ts";
 import type { FlowSink } from "../flowstore/types.ts";
+import { waitFor } from "../../kernel/async/wait.ts";
 import { nextTurn } from "../../kernel/async/turns.ts";
 
 export interface FlowIntakeDeps {
@@ -52,6 +53,8 @@ export interface FlowIntakeDeps {
   readonly metricIntervalMs: number;
   /** Whether devices will become known; series named before then end. */
   readonly awaitsDevices?: boolean;
+  /** How long after its creation batches wait for devices to become known, where they will. */
+  readonly deviceWaitMs?: number;
 }
 
 /** Longest slice before yielding. */
@@ -92,6 +95,7 @@ class NetworkIntake implements DecodedFlowIntake {
   readonly #direct: ((flow: EnrichedFlow) => void) | undefined;
   readonly #rolledUp: boolean;
   readonly #series: EarlySeries;
+  readonly #waitsUntilMs: number;
   #flushedMs: number;
   #stretchEndsMs = 0;
   #sinceLook = 0;
@@ -116,6 +120,8 @@ class NetworkIntake implements DecodedFlowIntake {
     this.#direct =
       flow.metricsMode === "rollup" ? undefined : createDirectTraffic(this.#series, flow);
     this.#flushedMs = clock.monotonic();
+    this.#waitsUntilMs =
+      deps.awaitsDevices === true ? clock.monotonic() + (deps.deviceWaitMs ?? 0) : 0;
     scope.observe(() => this.#flushWhenDue());
   }
 
@@ -123,6 +129,7 @@ class NetworkIntake implements DecodedFlowIntake {
     const { source } = batch;
     const replay = batch.replay && { seen: batch.replay.seen, digests: [] };
     const report = { accepted: 0, refused: {} as Record<string, number> };
+    await this.#awaitDevices(signal);
     this.#endEarly();
     this.#log.begin(batch.windowEndMs);
     try {
@@ -147,6 +154,7 @@ class NetworkIntake implements DecodedFlowIntake {
     source: IngestSource,
     signal: AbortSignal,
   ): Promise<void> {
+    await this.#awaitDevices(signal);
     this.#endEarly();
     this.#log.begin(undefined);
     try {
@@ -304,6 +312,15 @@ class NetworkIntake implements DecodedFlowIntake {
     this.#tallies.write();
     const withheld = this.#log.withheld();
     if (withheld > 0) this.#tallies.withheld(withheld);
+  }
+
+  /** Records that come before the devices would have provisional names. */
+  async #awaitDevices(signal: AbortSignal): Promise<void> {
+    const { devices, clock } = this.#deps;
+    const timeoutMs = this.#waitsUntilMs - clock.monotonic();
+    if (devices.isKnown || timeoutMs <= 0) return;
+    await waitFor(devices.known, { clock, timeoutMs, signal });
+    signal.throwIfAborted();
   }
 
   /** Once devices are known, provisional series end, including sums not yet flushed. */

@@ -98,6 +98,9 @@ export interface MonitoredNetwork {
   cycle(budget: CycleBudget): Promise<readonly CollectorResult[]>;
 }
 
+/** For the first run of `devices`; well below the time a receiver's request may take. */
+const DEVICE_WAIT_MS = 10_000;
+
 interface Registered {
   readonly collector: Collector;
   readonly prepared: PreparedCollector;
@@ -345,6 +348,7 @@ class IsolatedNetwork {
         store: flowStore,
         metricIntervalMs: facts.metricIntervalMs,
         awaitsDevices: this.#collectsDevices(),
+        deviceWaitMs: DEVICE_WAIT_MS,
       }),
       audit: createAuditIntake({ options, scope, clock, log, annotations, events, crossDedup }),
       events,

@@ -172,8 +172,10 @@ export function openIntake({
   log = {},
   clock,
   awaitsDevices = false,
+  deviceWaitMs = 0,
 }: {
   readonly awaitsDevices?: boolean;
+  readonly deviceWaitMs?: number;
   readonly flow?: Partial<CardinalityOptions["flow"]>;
   readonly log?: Partial<FlowLogOptions>;
   readonly clock?: Clock;
@@ -196,6 +198,7 @@ export function openIntake({
       devices,
       metricIntervalMs: 60_000,
       awaitsDevices,
+      deviceWaitMs,
     }),
   };
 }
