@@ -29,6 +29,8 @@ export interface ProbeReport {
    * outside of it are not in it.
    */
   readonly allocatedBytes: number;
+  /** CPU time of the thread. */
+  readonly cpuMs: number;
 }
 
 /**
@@ -47,6 +49,7 @@ let lastWaited = waitedForCore();
 let [stallMs, seenMs] = [0, 0];
 let profiler = new GCProfiler();
 let left = getHeapStatistics().used_heap_size;
+let cpuBefore = process.threadCpuUsage();
 
 function look(): void {
   const [now, waited] = [performance.now(), waitedForCore()];
@@ -62,6 +65,7 @@ function begin(): void {
   left = getHeapStatistics().used_heap_size;
   [last, lastWaited] = [performance.now(), waitedForCore()];
   [stallMs, seenMs] = [0, 0];
+  cpuBefore = process.threadCpuUsage();
 }
 
 function end(): ProbeReport {
@@ -72,7 +76,14 @@ function end(): ProbeReport {
     left = afterGC.heapStatistics.usedHeapSize;
   }
   allocatedBytes += Math.max(0, getHeapStatistics().used_heap_size - left);
-  return { thread: isMainThread ? "main" : (threadName ?? ""), stallMs, seenMs, allocatedBytes };
+  const { user, system } = process.threadCpuUsage(cpuBefore);
+  return {
+    thread: isMainThread ? "main" : (threadName ?? ""),
+    stallMs,
+    seenMs,
+    allocatedBytes,
+    cpuMs: (user + system) / 1_000,
+  };
 }
 
 const channel = new BroadcastChannel(PROBE_CHANNEL);

@@ -3,7 +3,7 @@
  * collector never sees another network's keys. Times are milliseconds, sizes bytes; secrets are
  * `SentSecret`.
  */
-import type { TracingOptions } from "../kernel/telemetry/tracing/tracing.ts";
+import type { Sampling, TracingOptions } from "../kernel/telemetry/tracing/tracing.ts";
 import type { SentSecret } from "../kernel/threads/secrets.ts";
 import type { IngressOptions } from "./ingress/options.ts";
 import type { ReceiversOptions } from "./receivers/options.ts";
@@ -216,6 +216,8 @@ export interface NetworkOptions {
   readonly outdatedMinorThreshold: number;
   /** Whether metrics about collection are exported. */
   readonly selfObservability: boolean;
+  /** Where the control plane should stream its logs; undefined: not checked. */
+  readonly streamTarget?: string | undefined;
   /** Set by the demo; the status then marks failures as simulated. */
   readonly simulated?: boolean;
 }
@@ -268,7 +270,11 @@ export interface MonitorOptions {
   /** Undefined while `ingress_wal.enabled` is false. */
   readonly ingress?: IngressOptions | undefined;
   /** Sampling and queue limit of traces; undefined when tracing is off. */
-  readonly tracing?: TracingOptions & { readonly capacity: number };
+  readonly tracing?: Pick<TracingOptions, "remoteParent"> & {
+    readonly runs: Sampling;
+    readonly receivers: Sampling;
+    readonly capacity: number;
+  };
   readonly metricIntervalMs: number;
   readonly checkpoint: {
     readonly store: "file" | "memory";

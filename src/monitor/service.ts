@@ -88,9 +88,8 @@ export async function createMonitorWith(
         {
           clock,
           privacy: options.privacy,
-          tracing: tracing.createTracing(
-            { sampler: tracing.sampler, ratio: tracing.ratio, remoteParent: "ignore" },
-            (make) => scope.span(make),
+          tracing: tracing.createTracing({ ...tracing.runs, remoteParent: "ignore" }, (make) =>
+            scope.span(make),
           ),
         },
         provider.kind,
@@ -111,9 +110,8 @@ export async function createMonitorWith(
   for (const { component } of networks) context.add(component);
   const traces =
     tracing &&
-    tracing.createTracing(
-      { sampler: tracing.sampler, ratio: tracing.ratio, remoteParent: tracing.remoteParent },
-      (make) => scope.span(make),
+    tracing.createTracing({ ...tracing.receivers, remoteParent: tracing.remoteParent }, (make) =>
+      scope.span(make),
     );
   const targets = networks.map((network, index) => ({
     id: options.networks[index]?.name ?? "",
@@ -191,11 +189,14 @@ export async function createMonitorWith(
       publisher.service,
       createEventApi(clock, events),
       createFlowApi(clock, flows),
-      createPresenceApi(clock, () =>
-        networks.map((network, index) => ({
-          name: options.networks[index]?.name ?? "",
-          view: (window) => network.presence()?.view(window),
-        })),
+      createPresenceApi(
+        clock,
+        () =>
+          networks.map((network, index) => ({
+            name: options.networks[index]?.name ?? "",
+            view: (window) => network.presence()?.view(window),
+          })),
+        () => publisher.counts(),
       ),
     ],
     plain: [],

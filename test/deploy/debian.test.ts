@@ -39,8 +39,13 @@ describe.skipIf(!possible)("the Debian package (skipped without dpkg-deb)", () =
     make("1.0.1", target);
   });
 
-  it("has the same bytes when it is made again from another folder", () => {
-    expect(readFileSync(make("1.0.0", temporaryFolder())).equals(readFileSync(file))).toBe(true);
+  it("has the same bytes when it is made again from another folder under another umask", () => {
+    const umask = process.umask(0o077);
+    try {
+      expect(readFileSync(make("1.0.0", temporaryFolder())).equals(readFileSync(file))).toBe(true);
+    } finally {
+      process.umask(umask);
+    }
   });
 
   it("holds the program, unit, configuration, rotation, completions and manual, all of root", () => {

@@ -11,6 +11,7 @@ import { createLog } from "../../src/kernel/base/log.ts";
 import { familyName, labelName } from "../../src/kernel/telemetry/exposition/naming.ts";
 import type { SeriesScope } from "../../src/kernel/telemetry/writer/scope.ts";
 import type { AnyRow, AttributeValue } from "../../src/kernel/telemetry/types.ts";
+import { defaultLogLimits } from "../../src/kernel/telemetry/writer/log-record.ts";
 import { createTelemetryWriter } from "../../src/kernel/telemetry/writer/writer.ts";
 import { noAnnotations } from "../../src/monitor/annotations/annotator.ts";
 import { createMemoryStore } from "../../src/monitor/checkpoints/memory-store.ts";
@@ -22,6 +23,9 @@ import { openProvider } from "../../src/monitor/network/open-provider.ts";
 import type { NetworkOptions, PrivacyOptions } from "../../src/monitor/options.ts";
 import type { CollectorStatus } from "../../src/monitor/runner/collector-runner.ts";
 import type { NetworkStatus } from "../../src/monitor/status.ts";
+
+/** More than a test writes. */
+const KEPT_RECORDS = 100_000;
 
 /** A clock that moves by hand; the wall clock can step. */
 export interface StageClock extends Clock {
@@ -169,7 +173,10 @@ export async function startStage(
     write: (line) => void lines.push(line),
     now: () => clock.now(),
   });
-  const writer = createTelemetryWriter({ clock });
+  const writer = createTelemetryWriter({
+    clock,
+    logs: { capacity: KEPT_RECORDS, limits: defaultLogLimits },
+  });
   let scope: SeriesScope | undefined;
   const network = createNetwork(
     {

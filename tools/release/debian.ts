@@ -18,7 +18,7 @@ import {
 import { dirname, join, relative } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Commit } from "./source.ts";
-import type { Architecture } from "./tree.ts";
+import { setModes, type Architecture } from "./tree.ts";
 
 export interface DebianOptions {
   /** A finished tree, which is copied. */
@@ -62,6 +62,7 @@ export function makeDebianPackage({
   try {
     placeFiles(tree, staging);
     writeControl(staging, version, DEBIAN_NAMES[architecture]);
+    setModes(staging);
     setTimes(staging, commit.time);
     execFileSync(
       "dpkg-deb",
@@ -82,10 +83,10 @@ function placeFiles(tree: string, staging: string): void {
   cpSync(tree, program, { recursive: true });
   const own = join(program, "deploy/debian");
   const put = (path: string, data: string | Buffer): void => {
-    mkdirSync(dirname(join(staging, path)), { recursive: true, mode: 0o755 });
-    writeFileSync(join(staging, path), data, { mode: 0o644 });
+    mkdirSync(dirname(join(staging, path)), { recursive: true });
+    writeFileSync(join(staging, path), data);
   };
-  mkdirSync(join(staging, "usr/bin"), { mode: 0o755 });
+  mkdirSync(join(staging, "usr/bin"));
   symlinkSync(`../lib/steward/bin/steward`, join(staging, "usr/bin/steward"));
   put("etc/steward/steward.yaml", readFileSync(join(own, "steward.yaml")));
   put("etc/logrotate.d/steward", readFileSync(join(own, "logrotate")));
@@ -101,7 +102,7 @@ function placeFiles(tree: string, staging: string): void {
   );
   for (const [shell, path] of Object.entries(COMPLETIONS))
     put(path, completionText(program, shell));
-  mkdirSync(join(staging, "DEBIAN"), { mode: 0o755 });
+  mkdirSync(join(staging, "DEBIAN"));
   for (const name of SCRIPTS) {
     renameSync(join(own, name), join(staging, "DEBIAN", name));
     chmodSync(join(staging, "DEBIAN", name), 0o755);
@@ -155,7 +156,7 @@ function writeControl(staging: string, version: string, architecture: string): v
       "monitor of private networks, deduplication of documents, short-lived tokens\n One daemon for a small estate: it exports metrics and events of a Tailscale or\n Headscale network, finds near-duplicate documents, and mints GitHub tokens.",
   };
   const put = (name: string, text: string): void =>
-    writeFileSync(join(staging, "DEBIAN", name), text, { mode: 0o644 });
+    writeFileSync(join(staging, "DEBIAN", name), text);
   put(
     "control",
     Object.entries(control)

@@ -93,8 +93,8 @@ function writeManifest(tree: string, { version }: Source, { hash, time }: Commit
   writeFileSync(file, `${JSON.stringify({ ...manifest, release }, undefined, 2)}\n`);
 }
 
-/** Readable for all and writable for the owner, whatever the umask was. */
-function setModes(folder: string): void {
+/** Makes everything in `folder` readable for all and writable for the owner, whatever the umask was. */
+export function setModes(folder: string): void {
   chmodSync(folder, 0o755);
   for (const entry of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
     const path = join(folder, entry);

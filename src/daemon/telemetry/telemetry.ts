@@ -7,9 +7,8 @@ import type { Schema } from "../../kernel/config/key.ts";
 import { ambientSecrets, configuredSecrets } from "../../kernel/config/secrets.ts";
 import {
   tracingEnabled,
+  samplingOf,
   tracingRemoteParent,
-  tracingSampler,
-  tracingSamplerArg,
 } from "../../kernel/telemetry/config/tracing-keys.ts";
 import type { Job } from "../../kernel/jobs/types.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
@@ -145,8 +144,8 @@ async function tracingOf(config: Config, telemetry: Telemetry): Promise<Tracing 
   const { createTracing } = await import("../../kernel/telemetry/tracing/tracing.ts");
   return createTracing(
     {
-      sampler: config.get(tracingSampler),
-      ratio: config.get(tracingSamplerArg),
+      ...samplingOf(config),
+      background: samplingOf(config, "background"),
       remoteParent: config.get(tracingRemoteParent),
     },
     (make) => telemetry.span(make),

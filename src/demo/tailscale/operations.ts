@@ -19,6 +19,7 @@ export type Operation =
   | "webhooks"
   | "posture_integrations"
   | "stream_status"
+  | "get_stream"
   | "set_stream"
   | "oauth_apps"
   | "services"
@@ -44,6 +45,7 @@ const TABLE: readonly RouteLine<Operation>[] = [
   ["GET", "/api/v2/tailnet/:tailnet/webhooks", "webhooks"],
   ["GET", "/api/v2/tailnet/:tailnet/posture/integrations", "posture_integrations"],
   ["GET", "/api/v2/tailnet/:tailnet/logging/:type/stream/status", "stream_status"],
+  ["GET", "/api/v2/tailnet/:tailnet/logging/:type/stream", "get_stream"],
   ["PUT", "/api/v2/tailnet/:tailnet/logging/:type/stream", "set_stream"],
   ["GET", "/api/v2/tailnet/:tailnet/oauth-apps", "oauth_apps"],
   ["GET", "/api/v2/tailnet/:tailnet/services", "services"],
@@ -73,6 +75,7 @@ const SCOPES: Readonly<Partial<Record<Operation, readonly (readonly string[])[]>
   webhooks: [["webhooks:read"]],
   posture_integrations: [["feature_settings:read"]],
   stream_status: [["log_streaming:read"]],
+  get_stream: [["log_streaming:read"]],
   set_stream: [["log_streaming"]],
   oauth_apps: [["oauth_apps:read"]],
   services: [["services:read"]],

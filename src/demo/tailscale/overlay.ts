@@ -12,6 +12,11 @@ export interface Overlay {
   readonly flows: AddedFlow[];
   absent: ReadonlySet<Feature>;
   streams: ReadonlySet<StreamType>;
+  /** Of streams that were set up by a request. */
+  readonly streamTargets: Map<
+    StreamType,
+    { readonly destinationType: string; readonly url: string }
+  >;
   policy: string | undefined;
 }
 
@@ -26,6 +31,7 @@ export function createOverlay(absent: readonly Feature[], streams: readonly Stre
     flows: [],
     absent: new Set(absent),
     streams: new Set(streams),
+    streamTargets: new Map(),
     policy: undefined,
   };
 }

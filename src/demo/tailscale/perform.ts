@@ -53,6 +53,7 @@ const FEATURES: Readonly<
   webhooks: ["webhooks", 404, "not found"],
   posture_integrations: ["posture_integrations", 404, "not found"],
   stream_status: ["log_streaming", 404, "not found"],
+  get_stream: ["log_streaming", 404, "not found"],
   set_stream: ["log_streaming", 404, "not found"],
   services: ["services", 404, "not found"],
   service_hosts: ["services", 404, "not found"],
@@ -133,6 +134,7 @@ function operate(context: PerformContext): Reply {
     case "posture_integrations":
       return json(postureObject(network, nowMs));
     case "stream_status":
+    case "get_stream":
     case "set_stream":
       return stream(context);
     case "oauth_apps":
@@ -188,14 +190,23 @@ function stream({
   const type = params[1];
   if (type !== "network" && type !== "configuration") return NOT_FOUND;
   if (operation === "set_stream") return setStream(type, body, overlay);
-  return overlay.streams.has(type) ? json(streamStatus(type, nowMs)) : NOT_FOUND;
+  if (!overlay.streams.has(type)) return NOT_FOUND;
+  return json(
+    operation === "get_stream"
+      ? { logType: type, ...(overlay.streamTargets.get(type) ?? OTHER_STREAM) }
+      : streamStatus(type, nowMs),
+  );
 }
+
+/** Of streams that were there from the begin. */
+const OTHER_STREAM = { destinationType: "datadog", url: "https://logs.example.org/intake" };
 
 function setStream(type: StreamType, body: string, overlay: Overlay): Reply {
   const { destinationType, url } = parsePolicy(body) ?? {};
   if (typeof destinationType !== "string" || typeof url !== "string" || !/^https?:\/\//.test(url))
     return refuse(400, "destinationType and url are required");
   overlay.streams = new Set([...overlay.streams, type]);
+  overlay.streamTargets.set(type, { destinationType, url });
   return { status: 200, body: "" };
 }
 

@@ -74,12 +74,22 @@ export interface WireLog {
   readonly name: string;
   readonly severity: Severity;
   readonly body: string;
-  readonly attributes: Attributes;
+  /** Of its attributes; records of one row share the list, which is sent once per message. */
+  readonly names: readonly string[];
+  /** In the order of the names; undefined where absent. */
+  readonly values: readonly (AttributeValue | undefined)[];
   readonly timeMs: number;
   readonly observedMs: number | undefined;
   readonly trace: TraceIds | undefined;
   /** Truncated bytes of its body and its attributes, if any. */
   readonly cut?: { readonly body: number; readonly attribute: number };
+}
+
+/** Written by `packLogs`. */
+export interface PackedLogs {
+  /** Of records. */
+  readonly count: number;
+  readonly text: string;
 }
 
 /** Figures of a writer in a thread other than the host's; the host adds them to its own. */
@@ -120,7 +130,7 @@ export type WriterMessage =
       readonly columns: Columns;
     }
   | { readonly type: "closed"; readonly scope: number }
-  | { readonly type: "logs"; readonly records: readonly WireLog[] }
+  | { readonly type: "logs"; readonly records: PackedLogs }
   | { readonly type: "spans"; readonly spans: readonly WireSpan[] }
   | { readonly type: "figures"; readonly figures: WriterFigures }
   | { readonly type: "mark"; readonly mark: number };

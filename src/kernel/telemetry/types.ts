@@ -106,6 +106,12 @@ export interface LogFields {
 /** What varies between records beside body and attributes. */
 export type LogOptions = Pick<LogFields, "timeMs" | "observedMs" | "severity" | "type">;
 
+/** A log record of a row, made when it is needed. */
+export interface LazyLog<A extends string> extends LogOptions {
+  readonly body: string;
+  readonly attributes: Values<A>;
+}
+
 /** A set of series with its own resource: one for the process, one for each network. */
 export interface ScopeSpec {
   /** Unique among the scopes of a thread. The first scope of the first thread is the process's. */
@@ -204,6 +210,11 @@ export interface Scope {
     attributes: Values<NoInfer<A>>,
     options?: LogOptions,
   ): void;
+  /**
+   * The same for records that are many: `make` is not called when the record would be dropped, or
+   * without a log exporter.
+   */
+  logLazily<A extends string>(row: LogRow<A>, make: () => LazyLog<A>): void;
   /**
    * Ships a finished span; `make` is not called when it would be dropped. A no-op without a trace
    * exporter.

@@ -53,7 +53,7 @@ function memorySeen(clock: Pick<Clock, "now">): NetworkMemory["seen"] {
 }
 
 /** Evidence that is lost at a restart. Values are copied, as a file store copies them. */
-export function memoryEvidence(): Evidence {
+function memoryEvidence(): Evidence {
   const documents = new Map<string, string>();
   const read = (json: string | undefined): unknown =>
     json === undefined ? undefined : JSON.parse(json);

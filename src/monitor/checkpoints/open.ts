@@ -9,7 +9,7 @@ import type { Env } from "../../kernel/state/types.ts";
 import type { Health } from "../../kernel/supervisor/component.ts";
 import type { MonitorOptions } from "../options.ts";
 import { createEnvStore } from "./env-store.ts";
-import { createMemoryStore, memoryEvidence } from "./memory-store.ts";
+import { createMemoryStore } from "./memory-store.ts";
 import { checkpointLocation, type CheckpointLocation } from "./location.ts";
 import { checkpointStore } from "./tables.ts";
 import type { NetworkMemory } from "./types.ts";
@@ -22,8 +22,9 @@ export interface CheckpointDeps {
 
 /** The store in effect, for the status. */
 export interface CheckpointStoreStatus {
+  /** Of read positions. */
   readonly store: "file" | "memory";
-  /** Empty for memory. */
+  /** Empty without a file: it is there also when it has the evidence only. */
   readonly path: string;
   /**
    * Why the store differs from the configuration or began empty; undefined when all is as
@@ -51,7 +52,8 @@ export async function openCheckpoints(
   options: MonitorOptions["checkpoint"],
   signal?: AbortSignal,
 ): Promise<Checkpoints> {
-  if (options.store === "memory") return inMemory(deps, undefined);
+  if (options.store === "memory" && options.evidenceStore === "memory")
+    return inMemory(deps, undefined);
   const location = checkpointLocation(options.filePath);
   try {
     makeFolder(location.directory);
@@ -62,7 +64,7 @@ export async function openCheckpoints(
         configured: options.filePath,
         path: location.path,
       });
-    return inFile(deps, { env, location, reason, evidence: options.evidenceStore });
+    return inFile(deps, { env, location, reason, options });
   } catch (thrown) {
     signal?.throwIfAborted();
     const error = toStewardError(thrown);
@@ -125,28 +127,31 @@ function inFile(
     env,
     location,
     reason,
-    evidence,
+    options: { store, evidenceStore },
   }: {
     readonly env: Env;
     readonly location: CheckpointLocation;
     readonly reason: string | undefined;
-    readonly evidence: "file" | "memory";
+    readonly options: MonitorOptions["checkpoint"];
   },
 ): Checkpoints {
   const stored = createEnvStore({ env, clock, log });
-  const unstored = new Map<string, NetworkMemory>();
+  const unstored = createMemoryStore(clock);
+  const networks = new Map<string, NetworkMemory>();
   const openedMs = clock.now();
   return {
     network(name) {
-      if (evidence === "file") return stored(name);
-      const memory = unstored.get(name) ?? { ...stored(name), evidence: memoryEvidence() };
-      unstored.set(name, memory);
-      return memory;
+      const known = networks.get(name) ?? {
+        ...(store === "file" ? stored : unstored)(name),
+        evidence: (evidenceStore === "file" ? stored : unstored)(name).evidence,
+      };
+      networks.set(name, known);
+      return known;
     },
     status() {
       const { bytes, lastCommitAtMs, healthy, reason: why } = env.status();
       return {
-        store: "file",
+        store,
         path: location.path,
         reason: why ?? reason,
         trouble: healthy ? undefined : (why ?? "the store is unavailable"),

@@ -25,6 +25,7 @@ import type { CollectorDeps, Tick } from "./collector.ts";
 import { defineSection } from "./section.ts";
 import { createRunningTotals } from "./running-totals.ts";
 import type { RunningTotals } from "./running-totals.ts";
+import { createTargetCheck, type TargetCheck } from "./log-stream-target.ts";
 import { unixSeconds } from "./units.ts";
 
 type Total =
@@ -69,17 +70,24 @@ export const logStream = defineCollector({
       capacity: streams.length * totalNames.length,
       keepRounds: Number.POSITIVE_INFINITY,
     });
-    return (tick) => collect(deps, totals, tick);
+    const compare = createTargetCheck(deps);
+    return (tick) => collect(deps, { totals, compare }, tick);
   },
 });
 
+interface Kept {
+  readonly totals: RunningTotals;
+  readonly compare: TargetCheck;
+}
+
 /** Fetches every type even when one fails; then rejects with the first failure. */
-async function collect(deps: CollectorDeps, totals: RunningTotals, tick: Tick): Promise<void> {
+async function collect(deps: CollectorDeps, { totals, compare }: Kept, tick: Tick): Promise<void> {
   const failures: unknown[] = [];
   for (const [type, operation] of streams) {
     try {
       const status = await tick.call(operation, () => deps.provider.logStream(type, tick.signal));
       show(type, status, deps, totals, tick);
+      await tick.call(operation, () => compare(type, tick.signal));
     } catch (error) {
       tick.signal.throwIfAborted();
       if (failureOf(error)?.status === 404) show(type, undefined, deps, totals, tick);

@@ -16,9 +16,8 @@ import {
 import { resourceAttributes } from "../../kernel/telemetry/config/resource-keys.ts";
 import {
   tracingEnabled,
+  samplingOf,
   tracingRemoteParent,
-  tracingSampler,
-  tracingSamplerArg,
 } from "../../kernel/telemetry/config/tracing-keys.ts";
 import { QUEUE_CAPACITY } from "../../kernel/telemetry/messages.ts";
 import { processResource } from "../../kernel/telemetry/resource.ts";
@@ -133,8 +132,8 @@ function tracingOptions(config: Config): Pick<MonitorOptions, "tracing"> {
   return {
     tracing: {
       capacity: batchSettings(config, "traces").capacity || QUEUE_CAPACITY,
-      sampler: config.get(tracingSampler),
-      ratio: config.get(tracingSamplerArg),
+      runs: samplingOf(config, "scrape"),
+      receivers: samplingOf(config, "receiver"),
       remoteParent: config.get(tracingRemoteParent),
     },
   };

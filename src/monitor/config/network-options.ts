@@ -15,6 +15,7 @@ import type {
 import { collectorSections } from "../collectors/all.ts";
 import { feeds } from "../collectors/log-sections.ts";
 import type { NetworkShare } from "../collectors/section.ts";
+import { streamTarget } from "../receivers/config/stream-keys.ts";
 import { settleAuth, vpnAuth } from "./auth-fields.ts";
 import { cardinality, flowCardinality, perEntity } from "./cardinality-keys.ts";
 import { httpOptions, inheritHttp } from "./http-fields.ts";
@@ -70,6 +71,7 @@ function settled(
     cardinality: cardinalityOptions(config),
     outdatedMinorThreshold: config.get(deviceVersions.outdatedMinorThreshold),
     selfObservability: config.get(selfObservability.enabled),
+    streamTarget: streamTarget(config, name),
   };
 }
 

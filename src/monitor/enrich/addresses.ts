@@ -39,6 +39,8 @@ const OVERLAY_IPV4 = /^100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\./;
 const OVERLAY_IPV6 = "fd7a:115c:a1e0:";
 const ZERO = 48;
 const NINE = 57;
+const DOT = 46;
+const COLON = 58;
 
 export function createEndpointReader(): EndpointReader {
   const hosts = new Map<string, Host | undefined>();
@@ -53,7 +55,41 @@ export function createEndpointReader(): EndpointReader {
   return { host, read: (text) => readEndpoint(text, host) };
 }
 
+/**
+ * The end of a dotted IPv4 address without leading zeros at the begin of the text, 0 where there is
+ * none: most endpoints begin with one, and this is cheaper than a cache.
+ */
+function ipv4End(text: string): number {
+  let at = 0;
+  for (let part = 0; part < 4; part += 1) {
+    if (part > 0) {
+      if (text.charCodeAt(at) !== DOT) return 0;
+      at += 1;
+    }
+    const begin = at;
+    let byte = 0;
+    for (; at - begin < 4; at += 1) {
+      const digit = text.charCodeAt(at) - ZERO;
+      if (!(digit >= 0 && digit <= 9)) break;
+      byte = byte * 10 + digit;
+    }
+    const digits = at - begin;
+    if (digits === 0 || digits > 3 || byte > 255) return 0;
+    if (digits > 1 && text.charCodeAt(begin) === ZERO) return 0;
+  }
+  return at;
+}
+
+function ipv4Host(address: string): Host {
+  return { kind: "ipv4", address, overlay: OVERLAY_IPV4.test(address) };
+}
+
 function readEndpoint(text: string, hostOf: EndpointReader["host"]): Endpoint | undefined {
+  const end = ipv4End(text);
+  if (end > 0 && text.charCodeAt(end) === COLON) {
+    const port = readPort(text, end + 1);
+    return port === undefined ? undefined : { host: ipv4Host(text.slice(0, end)), port };
+  }
   const bracketed = text.startsWith("[");
   const colon = bracketed ? text.indexOf("]:") + 1 : text.indexOf(":");
   if (colon <= 0) return undefined;
@@ -78,7 +114,7 @@ function readPort(text: string, from: number): number | undefined {
 }
 
 function readHost(text: string): Host | undefined {
-  if (isIPv4(text)) return { kind: "ipv4", address: text, overlay: OVERLAY_IPV4.test(text) };
+  if (isIPv4(text)) return ipv4Host(text);
   if (isIPv6(text)) return readIpv6(text);
   return NAME.test(text)
     ? { kind: "name", address: text.toLowerCase(), overlay: false }
@@ -93,5 +129,5 @@ function readIpv6(text: string): Host {
     const address = new URL(`http://[${bare}]`).hostname.slice(1, -1);
     return { kind: "ipv6", address, overlay: address.startsWith(OVERLAY_IPV6) };
   }
-  return { kind: "ipv4", address: inner, overlay: OVERLAY_IPV4.test(inner) };
+  return ipv4Host(inner);
 }

@@ -12,6 +12,7 @@ import type { DeviceCache, KnownDevice } from "./types.ts";
 import { nextTurn } from "../../kernel/async/turns.ts";
 
 const STRETCH = 500;
+const DOTTED = /^[\d.]+$/;
 
 /** An empty cache. */
 export function createDeviceCache({
@@ -31,7 +32,8 @@ class NetworkCache implements DeviceCache {
   #byId = new Map<string, KnownDevice>();
   #services = new Map<string, string>();
   #reportedMs: number;
-  #known = false;
+  #isKnown = false;
+  readonly #firstReport = Promise.withResolvers<void>();
 
   constructor(clock: Pick<Clock, "monotonic">) {
     this.#clock = clock;
@@ -44,7 +46,11 @@ class NetworkCache implements DeviceCache {
   }
 
   get isKnown(): boolean {
-    return this.#known;
+    return this.#isKnown;
+  }
+
+  get known(): Promise<void> {
+    return this.#firstReport.promise;
   }
 
   async replaceDevices(devices: readonly Device[]): Promise<void> {
@@ -55,7 +61,8 @@ class NetworkCache implements DeviceCache {
     this.#byAddress = byAddress;
     this.#byId = byId;
     this.#suggestions.clear();
-    this.#known = true;
+    this.#isKnown = true;
+    this.#firstReport.resolve();
     this.#reportedMs = this.#clock.monotonic();
   }
 
@@ -70,7 +77,9 @@ class NetworkCache implements DeviceCache {
   }
 
   byAddress(address: string): KnownDevice | undefined {
-    return this.#byAddress.get(address) ?? this.#byAddress.get(this.#spelling(address));
+    const known = this.#byAddress.get(address);
+    if (known !== undefined || DOTTED.test(address)) return known;
+    return this.#byAddress.get(this.#spelling(address));
   }
 
   byId(id: string): KnownDevice | undefined {
@@ -78,7 +87,9 @@ class NetworkCache implements DeviceCache {
   }
 
   serviceAt(address: string): string | undefined {
-    return this.#services.get(address) ?? this.#services.get(this.#spelling(address));
+    const known = this.#services.get(address);
+    if (known !== undefined || DOTTED.test(address)) return known;
+    return this.#services.get(this.#spelling(address));
   }
 
   suggest(node: SuggestedNode): void {
@@ -119,11 +130,9 @@ class NetworkCache implements DeviceCache {
     }
   }
 
-  /** Skips parsing for keys that are already normalised. */
+  /** Skips parsing for IPv4 addresses, which have one spelling. */
   #spelling(address: string): string {
-    return this.#byAddress.has(address)
-      ? address
-      : (this.#reader.host(address)?.address ?? address);
+    return DOTTED.test(address) ? address : (this.#reader.host(address)?.address ?? address);
   }
 }
 

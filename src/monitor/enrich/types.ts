@@ -29,6 +29,8 @@ export interface DeviceCache {
   readonly size: number;
   /** Whether devices have been reported since the start. */
   readonly isKnown: boolean;
+  /** Resolves once devices have been reported; perhaps never. */
+  readonly known: Promise<void>;
   /** Milliseconds since the last report of devices, or since the start. */
   ageMs(): number;
 }

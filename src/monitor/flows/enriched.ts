@@ -68,9 +68,9 @@ export function createEnricher(
     if (end === undefined) return noEndpointInfo;
     const device = devices.byAddress(end.host.address);
     const node = nodeName(devices, device, end.host, options.collapseExternal);
-    return identities === undefined
-      ? { ...noEndpointInfo, node }
-      : { node, ...identities.of(device ?? references.get(end.host.address)) };
+    const { user, tags, os } =
+      identities?.of(device ?? references.get(end.host.address)) ?? noEndpointInfo;
+    return { node, user, tags, os };
   };
   return (connection, references) => {
     const kind = kindOf(connection, kinds);

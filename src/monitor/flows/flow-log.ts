@@ -42,7 +42,7 @@ type FlowAttributes = { readonly [K in FlowAttribute]?: AttributeValue | undefin
 
 /** Without options: one record per connection, no limit. */
 export function createFlowLog(
-  scope: Pick<Scope, "log">,
+  scope: Pick<Scope, "logLazily">,
   options: Pick<FlowLogOptions, "logMode" | "maxLogRecordsPerWindow"> | undefined,
 ): FlowLog {
   const mode = options?.logMode ?? "per_connection";
@@ -50,10 +50,17 @@ export function createFlowLog(
   const windowed = { endMs: Number.NEGATIVE_INFINITY, count: 0 };
   let current = { endMs: Number.NEGATIVE_INFINITY, count: 0 };
   let withheld = 0;
-  const write = (body: string, attributes: FlowAttributes, { record }: ReporterFacts): void => {
+  const write = (
+    { record }: ReporterFacts,
+    make: () => { readonly body: string; readonly attributes: FlowAttributes },
+  ): void => {
     current.count += 1;
     if (most > 0 && current.count > most) withheld += 1;
-    else scope.log(networkFlowRecord, body, attributes as Values<FlowAttribute>, timesOf(record));
+    else
+      scope.logLazily(networkFlowRecord, () => {
+        const { body, attributes } = make();
+        return { body, attributes: attributes as Values<FlowAttribute>, ...timesOf(record) };
+      });
   };
   return {
     mode,
@@ -63,26 +70,24 @@ export function createFlowLog(
       else current = Object.assign(windowed, { endMs: windowEndMs, count: 0 });
     },
     connection(flow, facts) {
-      write(
-        connectionBody(flow),
-        {
+      write(facts, () => ({
+        body: connectionBody(flow),
+        attributes: {
           ...reporterAttributes(facts),
           ...connectionAttributes(flow),
           ...counterAttributes(flow.connection),
         },
-        facts,
-      );
+      }));
     },
     record(connections, sums, facts) {
-      write(
-        `${connections} connections seen by ${facts.hostname ?? facts.record.nodeId}: ${bytesText(sums)}`,
-        {
+      write(facts, () => ({
+        body: `${connections} connections seen by ${facts.hostname ?? facts.record.nodeId}: ${bytesText(sums)}`,
+        attributes: {
           ...reporterAttributes(facts),
           "vpn.connections": connections,
           ...counterAttributes(sums),
         },
-        facts,
-      );
+      }));
     },
     withheld() {
       const count = withheld;

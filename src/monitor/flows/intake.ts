@@ -25,11 +25,18 @@ import { consistencyOf, createReporterTrust } from "./reporter.ts";
 import { FlowRollup } from "./rollup.ts";
 import { Tallies } from "./tallies.ts";
 import { createDirectTraffic, createRollupTraffic } from "./traffic-metrics.ts";
-import type { DedupSetStatus, FlowBatch, FlowIntake, IntakeReport } from "./types.ts";
+import type {
+  DecodedFlowIntake,
+  DedupSetStatus,
+  FlowBatch,
+  IngestSource,
+  IntakeReport,
+} from "./types.ts";
 import { UniqueDestinations } from "./unique.ts";
 import { networkStoreDropped } from "../catalogue/flows.ts";
 import { observationOf } from "../flowstore/observation.ts";
 import type { FlowSink } from "../flowstore/types.ts";
+import { waitFor } from "../../kernel/async/wait.ts";
 import { nextTurn } from "../../kernel/async/turns.ts";
 
 export interface FlowIntakeDeps {
@@ -46,6 +53,8 @@ export interface FlowIntakeDeps {
   readonly metricIntervalMs: number;
   /** Whether devices will become known; series named before then end. */
   readonly awaitsDevices?: boolean;
+  /** How long after its creation batches wait for devices to become known, where they will. */
+  readonly deviceWaitMs?: number;
 }
 
 /** Longest slice before yielding. */
@@ -61,7 +70,7 @@ const noConnection = "-";
 /** One per network; it ends with its scope. */
 export function createFlowIntake(
   deps: FlowIntakeDeps,
-): FlowIntake & { dedupSets(): DedupSetStatus[] } {
+): DecodedFlowIntake & { dedupSets(): DedupSetStatus[] } {
   return new NetworkIntake(deps);
 }
 
@@ -71,7 +80,7 @@ interface Run {
   readonly replay: Replay | undefined;
 }
 
-class NetworkIntake implements FlowIntake {
+class NetworkIntake implements DecodedFlowIntake {
   readonly #deps: FlowIntakeDeps;
   readonly #decoder = createFlowDecoder();
   readonly #endpoints = createEndpointReader();
@@ -86,6 +95,7 @@ class NetworkIntake implements FlowIntake {
   readonly #direct: ((flow: EnrichedFlow) => void) | undefined;
   readonly #rolledUp: boolean;
   readonly #series: EarlySeries;
+  readonly #waitsUntilMs: number;
   #flushedMs: number;
   #stretchEndsMs = 0;
   #sinceLook = 0;
@@ -110,19 +120,24 @@ class NetworkIntake implements FlowIntake {
     this.#direct =
       flow.metricsMode === "rollup" ? undefined : createDirectTraffic(this.#series, flow);
     this.#flushedMs = clock.monotonic();
+    this.#waitsUntilMs =
+      deps.awaitsDevices === true ? clock.monotonic() + (deps.deviceWaitMs ?? 0) : 0;
     scope.observe(() => this.#flushWhenDue());
   }
 
   async accept(batch: FlowBatch, signal: AbortSignal): Promise<IntakeReport> {
+    const { source } = batch;
     const replay = batch.replay && { seen: batch.replay.seen, digests: [] };
     const report = { accepted: 0, refused: {} as Record<string, number> };
+    await this.#awaitDevices(signal);
     this.#endEarly();
     this.#log.begin(batch.windowEndMs);
     try {
-      for (const record of batch.records) {
-        await this.#yieldToLoop();
+      for (const value of batch.records) {
+        if (this.#isDue()) await this.#yieldToLoop();
         signal.throwIfAborted();
-        if (await this.#record(record, { source: batch.source, replay }, report))
+        const record = this.#decode(value, source, report);
+        if (record !== undefined && (await this.#record(record, { source, replay })))
           report.accepted += 1;
       }
     } finally {
@@ -132,6 +147,25 @@ class NetworkIntake implements FlowIntake {
         await batch.replay.seen.add(replay.digests, batch.replay.untilMs);
     }
     return report;
+  }
+
+  async acceptDecoded(
+    records: readonly FlowRecord[],
+    source: IngestSource,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await this.#awaitDevices(signal);
+    this.#endEarly();
+    this.#log.begin(undefined);
+    try {
+      for (const record of records) {
+        if (this.#isDue()) await this.#yieldToLoop();
+        signal.throwIfAborted();
+        await this.#record(record, { source, replay: undefined });
+      }
+    } finally {
+      this.#writeTallies();
+    }
   }
 
   flush(): void {
@@ -149,19 +183,21 @@ class NetworkIntake implements FlowIntake {
     return [this.#dedup.status()];
   }
 
-  /** True when the record had a new connection. */
-  async #record(
+  /** Undefined for a refused record, which is counted. */
+  #decode(
     value: unknown,
-    run: Run,
+    source: Run["source"],
     report: { refused: Record<string, number> },
-  ): Promise<boolean> {
+  ): FlowRecord | undefined {
     const record = this.#decoder.decode(value, this.#deps.clock.now());
-    if ("refused" in record) {
-      this.#tallies.refused(run.source, record.refused);
-      for (const reason of record.refused)
-        report.refused[reason] = (report.refused[reason] ?? 0) + 1;
-      return false;
-    }
+    if (!("refused" in record)) return record;
+    this.#tallies.refused(source, record.refused);
+    for (const reason of record.refused) report.refused[reason] = (report.refused[reason] ?? 0) + 1;
+    return undefined;
+  }
+
+  /** True when the record had a new connection. */
+  async #record(record: FlowRecord, run: Run): Promise<boolean> {
     this.#suggest(record);
     const facts = this.#factsOf(record);
     const added = await this.#connections(record, facts, run);
@@ -210,8 +246,7 @@ class NetworkIntake implements FlowIntake {
         addTo(sums, connection);
         this.#connection(this.#enrich(connection, references), facts);
       } else if (sighting !== "repeated") this.#tallies.conflict(sighting, connection.type);
-      this.#sinceLook += 1;
-      if (this.#sinceLook >= LOOK_EVERY) await this.#yieldToLoop();
+      if (this.#isDue()) await this.#yieldToLoop();
     }
     return { anything: connections > 0, connections, sums };
   }
@@ -259,13 +294,15 @@ class NetworkIntake implements FlowIntake {
     });
   }
 
-  async #yieldToLoop(): Promise<void> {
-    if (this.#sinceLook < LOOK_EVERY && this.#stretchEndsMs > 0) {
-      this.#sinceLook += 1;
-      return;
-    }
+  /** Whether the slice is over. Looks at the clock now and then. */
+  #isDue(): boolean {
+    this.#sinceLook += 1;
+    if (this.#sinceLook < LOOK_EVERY) return false;
     this.#sinceLook = 0;
-    if (this.#deps.clock.monotonic() < this.#stretchEndsMs) return;
+    return this.#deps.clock.monotonic() >= this.#stretchEndsMs;
+  }
+
+  async #yieldToLoop(): Promise<void> {
     this.#writeTallies();
     await nextTurn();
     this.#stretchEndsMs = this.#deps.clock.monotonic() + STRETCH_MS;
@@ -275,6 +312,15 @@ class NetworkIntake implements FlowIntake {
     this.#tallies.write();
     const withheld = this.#log.withheld();
     if (withheld > 0) this.#tallies.withheld(withheld);
+  }
+
+  /** Records that come before the devices would have provisional names. */
+  async #awaitDevices(signal: AbortSignal): Promise<void> {
+    const { devices, clock } = this.#deps;
+    const timeoutMs = this.#waitsUntilMs - clock.monotonic();
+    if (devices.isKnown || timeoutMs <= 0) return;
+    await waitFor(devices.known, { clock, timeoutMs, signal });
+    signal.throwIfAborted();
   }
 
   /** Once devices are known, provisional series end, including sums not yet flushed. */

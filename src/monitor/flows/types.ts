@@ -1,5 +1,6 @@
 /** Interfaces of flow and audit intake, shared by all sources. */
 import type { SeenDigests } from "../checkpoints/types.ts";
+import type { FlowRecord } from "./record.ts";
 
 /** Source of a record. */
 export type IngestSource = "poll" | "stream" | "objectstore";
@@ -30,6 +31,16 @@ export interface FlowIntake {
   accept(batch: FlowBatch, signal: AbortSignal): Promise<IntakeReport>;
   /** Writes rolled-up sums to the scope. Called before each export and at the end. */
   flush(): void;
+}
+
+/** Also takes records that a receiver has decoded and validated, so that they are decoded once. */
+export interface DecodedFlowIntake extends FlowIntake {
+  /** As `accept` of a batch without window and replay, in which nothing is refused. */
+  acceptDecoded(
+    records: readonly FlowRecord[],
+    source: IngestSource,
+    signal: AbortSignal,
+  ): Promise<void>;
 }
 
 /** The same for audit records. */

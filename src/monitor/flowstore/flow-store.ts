@@ -69,7 +69,8 @@ class MemoryFlowStore implements FlowStore {
     this.#expire(nowMs);
     this.#observations += 1;
     if (!addToBucket(this.#bucketAt(timeMs), observation)) this.#truncated += 1;
-    this.recent.add({ ...observation, timeMs, seq: this.#deps.nextSeq() });
+    const seq = this.#deps.nextSeq();
+    if (this.recent.takes(timeMs)) this.recent.add({ ...observation, timeMs, seq });
     return undefined;
   }
 

@@ -14,6 +14,8 @@ export class RecentFlows {
   /** Oldest first, except for those added since the last look. */
   #flows: StoredFlow[] = [];
   #isOrdered = true;
+  /** Older ones are not among the newest. */
+  #floorMs = Number.NEGATIVE_INFINITY;
 
   constructor(maxFlows: number) {
     this.#maxFlows = maxFlows;
@@ -29,6 +31,11 @@ export class RecentFlows {
     return this.#flows;
   }
 
+  /** Whether a connection of this time is among the newest, as far as is known without sorting. */
+  takes(timeMs: number): boolean {
+    return timeMs >= this.#floorMs;
+  }
+
   /** The oldest ones beyond the limit go. Sorts once for as many as are kept. */
   add(flow: StoredFlow): void {
     this.#flows.push(flow);
@@ -40,13 +47,17 @@ export class RecentFlows {
   expire(beforeMs: number): void {
     this.#order();
     const kept = this.#flows.findIndex(({ timeMs }) => timeMs >= beforeMs);
-    this.#flows.splice(0, kept === -1 ? this.#flows.length : kept);
+    const expired = kept === -1 ? this.#flows.length : kept;
+    this.#flows.splice(0, expired);
+    if (expired > 0) this.#floorMs = Number.NEGATIVE_INFINITY;
   }
 
   #order(): void {
     if (this.#isOrdered) return;
     this.#flows.sort((left, right) => left.timeMs - right.timeMs || left.seq - right.seq);
     if (this.#flows.length > this.#maxFlows) this.#flows = this.#flows.slice(-this.#maxFlows);
+    if (this.#flows.length === this.#maxFlows)
+      this.#floorMs = this.#flows[0]?.timeMs ?? Number.NEGATIVE_INFINITY;
     this.#isOrdered = true;
   }
 }

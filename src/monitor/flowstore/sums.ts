@@ -60,6 +60,7 @@ function keyOf(names: readonly string[]): string {
 export class SumTable {
   readonly #maxEntries: number;
   readonly #entries = new Map<string, SumEntry>();
+  #other: SumEntry | undefined;
 
   constructor(maxEntries: number) {
     this.#maxEntries = maxEntries;
@@ -86,9 +87,8 @@ export class SumTable {
       this.#create(key, names)[side].add(counts);
       return true;
     }
-    const others = names.map(() => OTHER);
-    const other = others.join("\0");
-    (this.#entries.get(other) ?? this.#create(other, others))[side].add(counts);
+    this.#other ??= this.#otherOf(names.length);
+    this.#other[side].add(counts);
     return false;
   }
 
@@ -97,6 +97,12 @@ export class SumTable {
     const entry = this.#entries.get(key) ?? this.#create(key, names);
     entry.first.add(first);
     entry.second.add(second);
+  }
+
+  #otherOf(length: number): SumEntry {
+    const names = Array.from({ length }, () => OTHER);
+    const key = names.join("\0");
+    return this.#entries.get(key) ?? this.#create(key, names);
   }
 
   #create(key: string, names: readonly string[]): SumEntry {

@@ -24,6 +24,12 @@ const MAX_TEXTS = 1_024;
 /** Earlier times are upstream's zero time. */
 const FIRST_MS = Date.parse("0002-01-01T00:00:00Z");
 
+/** What control planes write, but for the last days of a month. */
+const UTC_MILLISECONDS =
+  /^\d{4}-\d{2}-(?:[01]\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3})?Z$/;
+/** Seconds before 1970 are rounded differently. */
+const FIRST_PLAIN_MS = 0;
+
 export function createInstantReader(): InstantReader {
   const known = new Map<string, Instant | undefined | "invalid">();
   return {
@@ -41,10 +47,19 @@ export function createInstantReader(): InstantReader {
 }
 
 function readInstant(text: string): Instant | undefined | "invalid" {
+  const plainMs = UTC_MILLISECONDS.test(text) ? Date.parse(text) : Number.NaN;
+  // Date.parse accepts 30 February, which a day below 29 cannot be.
+  if (plainMs >= FIRST_PLAIN_MS) return { ms: plainMs, key: keyOf(plainMs), text };
   const time = parseTime(text);
   if (time === undefined) return "invalid";
   const ms = Number(time.seconds) * 1_000 + Math.floor(time.nanos / 1_000_000);
   return ms < FIRST_MS
     ? undefined
     : { ms, key: time.nanos === 0 ? `${time.seconds}` : `${time.seconds}.${time.nanos}`, text };
+}
+
+function keyOf(ms: number): string {
+  const nanos = (ms % 1_000) * 1_000_000;
+  const seconds = Math.floor(ms / 1_000);
+  return nanos === 0 ? `${seconds}` : `${seconds}.${nanos}`;
 }

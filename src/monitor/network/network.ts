@@ -24,7 +24,7 @@ import type { DeviceCache } from "../enrich/types.ts";
 import type { EventSink } from "../events/types.ts";
 import type { FlowSink } from "../flowstore/types.ts";
 import { createFlowIntake } from "../flows/intake.ts";
-import type { AuditIntake, DedupSetStatus, FlowIntake } from "../flows/types.ts";
+import type { AuditIntake, DecodedFlowIntake, DedupSetStatus } from "../flows/types.ts";
 import type { MonitorOptions, NetworkOptions } from "../options.ts";
 import { createPresenceLog } from "../presence/presence-log.ts";
 import type { PresenceLog } from "../presence/types.ts";
@@ -98,13 +98,16 @@ export interface MonitoredNetwork {
   cycle(budget: CycleBudget): Promise<readonly CollectorResult[]>;
 }
 
+/** For the first run of `devices`; well below the time a receiver's request may take. */
+const DEVICE_WAIT_MS = 10_000;
+
 interface Registered {
   readonly collector: Collector;
   readonly prepared: PreparedCollector;
 }
 
 type Intakes = Pick<Ingest, "events" | "crossDedup"> & {
-  readonly flows: FlowIntake & { dedupSets(): DedupSetStatus[] };
+  readonly flows: DecodedFlowIntake & { dedupSets(): DedupSetStatus[] };
   readonly audit: AuditIntake & { dedupSets(): DedupSetStatus[] };
 };
 
@@ -345,6 +348,7 @@ class IsolatedNetwork {
         store: flowStore,
         metricIntervalMs: facts.metricIntervalMs,
         awaitsDevices: this.#collectsDevices(),
+        deviceWaitMs: DEVICE_WAIT_MS,
       }),
       audit: createAuditIntake({ options, scope, clock, log, annotations, events, crossDedup }),
       events,

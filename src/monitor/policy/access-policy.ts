@@ -8,7 +8,7 @@ import type { PolicyObject } from "../collectors/acl/policy-document.ts";
 import type { Endpoint } from "../enrich/addresses.ts";
 import type { DeviceCache, KnownDevice } from "../enrich/types.ts";
 import { EXIT, PHYSICAL, type Connection } from "../flows/record.ts";
-import { any, both, MAYBE, NO, SAME_USER, YES, type Certainty } from "./certainty.ts";
+import { anyOf, both, MAYBE, NO, SAME_USER, YES, type Certainty } from "./certainty.ts";
 import { compilePolicy, MAX_RULES, type CompiledPolicy, type PolicyRule } from "./compile.ts";
 import { matchesPorts } from "./ports.ts";
 import { ipv4Number, type PolicyEnd } from "./selectors.ts";
@@ -35,10 +35,15 @@ const NOT_JUDGED: Judgement = {
   policyVersion: "",
 };
 
-/** Which rules cover an end, by index of rule and of clause. */
 interface EndMatch {
   readonly device: KnownDevice | undefined;
   readonly end: PolicyEnd;
+  /** Undefined for an end that is not remembered. */
+  readonly covered: Covered | undefined;
+}
+
+/** Which rules cover an end, by index of rule and of clause. */
+interface Covered {
   readonly sources: readonly Certainty[];
   readonly destinations: readonly (Certainty | typeof SAME_USER)[];
 }
@@ -47,6 +52,8 @@ export class AccessPolicy {
   readonly #versions = new Map<string, readonly PolicyRule[]>();
   readonly #ends = new Map<string, EndMatch>();
   readonly #others = new Map<string, EndMatch>();
+  /** Ends of no device: most of those never come again. */
+  readonly #seenOnce = new Set<string>();
   #compiled: CompiledPolicy | undefined;
   #version = "";
   /** Why it is not compared, or why an older version is. */
@@ -141,25 +148,47 @@ export class AccessPolicy {
     const ends = device === undefined ? this.#others : this.#ends;
     const known = ends.get(key);
     if (known !== undefined && known.device === device) return known;
+    const end = endOf(endpoint, device, internet);
+    if (device === undefined && !this.#isRepeated(key)) return { device, end, covered: undefined };
     if (ends.size >= MAX_ENDS) ends.clear();
-    const addresses = [address, ...(device?.addresses ?? [])];
-    const end: PolicyEnd = {
-      ipv4: addresses.filter((each) => isIP(each) === 4).map(ipv4Number),
-      ipv6: addresses.filter((each) => isIP(each) === 6),
-      isAddress: isIP(address) !== 0,
-      overlay: endpoint?.host.overlay ?? false,
-      device,
-      internet,
-    };
-    const match = {
-      device,
-      end,
-      sources: compiled.sources.map((matches) => (internet ? NO : matches(end))),
-      destinations: compiled.clauses.map(({ destination }) => destination(end)),
-    };
+    const match = { device, end, covered: coveredBy(compiled, end) };
     ends.set(key, match);
     return match;
   }
+
+  #isRepeated(key: string): boolean {
+    if (this.#seenOnce.has(key)) return true;
+    if (this.#seenOnce.size >= MAX_ENDS) this.#seenOnce.clear();
+    this.#seenOnce.add(key);
+    return false;
+  }
+}
+
+function endOf(
+  endpoint: Endpoint | undefined,
+  device: KnownDevice | undefined,
+  internet: boolean,
+): PolicyEnd {
+  const { address, kind } = endpoint?.host ?? { address: "", kind: "name" };
+  const others = device?.addresses ?? [];
+  return {
+    ipv4: [
+      ...(kind === "ipv4" ? [ipv4Number(address)] : []),
+      ...others.filter((each) => isIP(each) === 4).map(ipv4Number),
+    ],
+    ipv6: [...(kind === "ipv6" ? [address] : []), ...others.filter((each) => isIP(each) === 6)],
+    isAddress: kind !== "name",
+    overlay: endpoint?.host.overlay ?? false,
+    device,
+    internet,
+  };
+}
+
+function coveredBy({ sources, clauses }: CompiledPolicy, end: PolicyEnd): Covered {
+  return {
+    sources: sources.map((matches) => (end.internet ? NO : matches(end))),
+    destinations: clauses.map(({ destination }) => destination(end)),
+  };
 }
 
 interface Direction {
@@ -171,21 +200,29 @@ interface Direction {
 
 /** The first rule that permits it surely; else whether one may. */
 function permits(
-  { clauses }: CompiledPolicy,
+  { clauses, sources }: CompiledPolicy,
   { from, to, protocol, port }: Direction,
 ): { readonly certainty: Certainty; readonly rule: number } {
   let best: Certainty = NO;
   for (let at = 0; at < clauses.length; at += 1) {
-    const covered = to.destinations[at] ?? NO;
     const clause = clauses[at];
-    if (covered === NO || clause === undefined) continue;
+    if (clause === undefined) continue;
+    const covered = to.covered ? (to.covered.destinations[at] ?? NO) : clause.destination(to.end);
+    if (covered === NO) continue;
     const { rule, ports, isConditional } = clause;
-    const source = from.sources[rule] ?? NO;
+    const source = from.covered
+      ? (from.covered.sources[rule] ?? NO)
+      : from.end.internet
+        ? NO
+        : (sources[rule]?.(from.end) ?? NO);
     if (source === NO) continue;
     const destination = covered === SAME_USER ? ofSameUser(from.end, to.end) : covered;
     const ends = both(source, destination);
     if (ends === NO) continue;
-    const all = both(ends, any(ports.map((each) => matchesPorts(each, protocol, port))));
+    const all = both(
+      ends,
+      anyOf(ports, (each) => matchesPorts(each, protocol, port)),
+    );
     if (all === YES && !isConditional) return { certainty: YES, rule };
     if (all !== NO) best = MAYBE;
   }

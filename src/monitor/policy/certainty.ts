@@ -11,10 +11,11 @@ export const SAME_USER = 3;
 
 export type Certainty = typeof NO | typeof MAYBE | typeof YES;
 
-/** The best of several alternatives. */
-export function any(values: Iterable<Certainty>): Certainty {
+/** The best of several alternatives; those after a sure one are not asked. */
+export function anyOf<T>(items: readonly T[], answer: (item: T) => Certainty): Certainty {
   let best: Certainty = NO;
-  for (const value of values) {
+  for (const item of items) {
+    const value = answer(item);
     if (value === YES) return YES;
     if (value === MAYBE) best = MAYBE;
   }

@@ -6,7 +6,7 @@ import {
   type PolicyObject,
 } from "../collectors/acl/policy-document.ts";
 import { ruleText } from "../collectors/acl/rule-risk.ts";
-import { any, MAYBE, type Certainty } from "./certainty.ts";
+import { anyOf, MAYBE, type Certainty } from "./certainty.ts";
 import { portRanges, protocolNumbers, type PortRule } from "./ports.ts";
 import {
   destinationSelector,
@@ -65,7 +65,7 @@ export function compilePolicy(policy: PolicyObject): CompiledPolicy | undefined 
       rules.push({ index, kind, source: ruleText(rule, MAX_SOURCE) });
       const from = sourcesOf(rule).map((text) => selector(text, names));
       selectors += from.length;
-      sources.push((end) => any(from.map((matches) => matches(end))));
+      sources.push((end) => anyOf(from, (matches) => matches(end)));
       if (!isPolicyObject(rule)) continue;
       const isConditional =
         postured || isSomething(field(rule, "srcPosture")) || isSomething(field(rule, "via"));

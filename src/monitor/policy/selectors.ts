@@ -4,7 +4,7 @@
  */
 import { BlockList, isIP } from "node:net";
 import type { KnownDevice } from "../enrich/types.ts";
-import { any, MAYBE, NO, SAME_USER, YES, type Certainty } from "./certainty.ts";
+import { anyOf, MAYBE, NO, SAME_USER, YES, type Certainty } from "./certainty.ts";
 
 /** One end of a connection. */
 export interface PolicyEnd {
@@ -45,7 +45,7 @@ export function selector(text: string, names: PolicyNames): Selector {
     // Groups of an identity provider are not in the policy.
     if (members === undefined) return role;
     const matchers = members.map(user);
-    return (end) => any(matchers.map((matches) => matches(end)));
+    return (end) => anyOf(matchers, (matches) => matches(end));
   }
   const address = names.hosts.get(text) ?? text;
   const network = networkOf(address);
@@ -127,7 +127,19 @@ function coversIpv6(base: string, prefix: number): (end: PolicyEnd) => boolean {
   return ({ ipv6 }) => ipv6.some((address) => list.check(address, "ipv6"));
 }
 
+const DOT = 46;
+const ZERO = 48;
+
 /** A valid IPv4 address as 32 bits with sign. */
 export function ipv4Number(address: string): number {
-  return address.split(".").reduce((sum, byte) => (sum << 8) | Number(byte), 0);
+  let number = 0;
+  let byte = 0;
+  for (let at = 0; at < address.length; at += 1) {
+    const code = address.charCodeAt(at);
+    if (code === DOT) {
+      number = (number << 8) | byte;
+      byte = 0;
+    } else byte = byte * 10 + code - ZERO;
+  }
+  return (number << 8) | byte;
 }

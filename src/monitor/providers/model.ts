@@ -208,6 +208,13 @@ export interface LogStreamStatus {
   readonly maxBodyRequests: number;
 }
 
+/** Where a log stream goes. */
+export interface LogStreamTarget {
+  /** Kind of the receiver, e.g. `splunk`. */
+  readonly destination: string;
+  readonly url: string;
+}
+
 export interface OAuthApp {
   readonly id: string;
   readonly name: string;

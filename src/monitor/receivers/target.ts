@@ -3,14 +3,14 @@ import { StewardError } from "../../kernel/base/errors.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import type { EventSink } from "../events/types.ts";
 import type { CrossDedup } from "../ingest/cross-dedup.ts";
-import type { AuditIntake, FlowIntake } from "../flows/types.ts";
+import type { AuditIntake, DecodedFlowIntake } from "../flows/types.ts";
 
 /** The parts of a network that take records, once it is open. */
 export interface Ingest {
   /** As the control plane knows it, or the configured name. */
   readonly name: string;
   readonly scope: Scope;
-  readonly flows: FlowIntake;
+  readonly flows: DecodedFlowIntake;
   readonly audit: AuditIntake;
   readonly events: EventSink;
   /** Undefined unless `webhook.dedup_audit_events` is set. */

@@ -170,6 +170,26 @@ describe("the checkpoint file", () => {
     ]);
   });
 
+  it("has the evidence alone when read positions are kept in memory", async () => {
+    const { open } = setUp();
+    const options = { store: "memory", evidenceStore: "file" } as const;
+    const first = await open(options);
+    await first.network("a").evidence.change(new Map([["k", 1]]));
+    await first.network("a").marks.set("m", 1);
+    expect(first.network("a").marks.get("m")).toBe(1);
+    expect(first.status()).toMatchObject({
+      store: "memory",
+      path: expect.stringMatching(/\.mdb$/),
+      reason: undefined,
+    });
+    await first.close();
+    const second = await open(options);
+    expect([second.network("a").evidence.get("k"), second.network("a").marks.get("m")]).toEqual([
+      1,
+      undefined,
+    ]);
+  });
+
   it("is set aside when it is damaged, and no older one is overwritten", async () => {
     const { open, path, directory, lines } = setUp();
     writeFileSync(path, "no environment");

@@ -11,7 +11,7 @@ import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer/writ
 import type { AnnotationEvent } from "../../../src/monitor/annotations/types.ts";
 import { stateOfError } from "../../../src/monitor/capability/operation.ts";
 import type { ApiState, Operation } from "../../../src/monitor/capability/operation.ts";
-import { memoryEvidence } from "../../../src/monitor/checkpoints/memory-store.ts";
+import { createMemoryStore } from "../../../src/monitor/checkpoints/memory-store.ts";
 import type { NetworkMemory, SeenDigests } from "../../../src/monitor/checkpoints/types.ts";
 import type {
   Collect,
@@ -325,6 +325,7 @@ function fakeDevices(known: CollectorHarness["known"], clock: ManualClock): Devi
       return known.devices?.length ?? 0;
     },
     isKnown: true,
+    known: Promise.resolve(),
     ageMs: () => clock.monotonic() - reportedMs,
   };
 }
@@ -334,7 +335,7 @@ function fakeMemory(): NetworkMemory {
   const seen = new Map<string, SeenDigests>();
   const evidence = new Map<string, unknown>();
   return {
-    presence: memoryEvidence(),
+    presence: createMemoryStore({ now: () => 0 })("any").presence,
     marks: {
       get: (name) => marks.get(name),
       set: async (name, markMs) => void marks.set(name, Math.max(markMs, marks.get(name) ?? 0)),

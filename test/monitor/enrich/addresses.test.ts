@@ -1,3 +1,4 @@
+import { isIPv4 } from "node:net";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createEndpointReader } from "../../../src/monitor/enrich/addresses.ts";
@@ -63,6 +64,18 @@ describe("An endpoint", () => {
       }),
     );
     fc.assert(fc.property(fc.string(), (text) => void reader.read(text)));
+  });
+
+  it("begins with an IPv4 address where Node says so", () => {
+    const part = fc.constantFrom("0", "00", "7", "07", "99", "255", "256", "1000", "", "a");
+    fc.assert(
+      fc.property(fc.array(part, { minLength: 3, maxLength: 5 }), (parts) => {
+        const address = parts.join(".");
+        const isFound = reader.read(`${address}:1`)?.host.kind === "ipv4";
+        expect([address, isFound]).toEqual([address, isIPv4(address)]);
+      }),
+      { numRuns: 1_000 },
+    );
   });
 
   it("forgets hosts when they are too many, and reads them again", () => {

@@ -5,6 +5,7 @@
 import type { Clock } from "../../../src/kernel/base/clock.ts";
 import type { SeriesScope } from "../../../src/kernel/telemetry/writer/scope.ts";
 import type { LogFields } from "../../../src/kernel/telemetry/types.ts";
+import { defaultLogLimits } from "../../../src/kernel/telemetry/writer/log-record.ts";
 import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer/writer.ts";
 import { createDeviceCache } from "../../../src/monitor/enrich/device-cache.ts";
 import type { DeviceCache } from "../../../src/monitor/enrich/types.ts";
@@ -21,6 +22,9 @@ import type { ManualClock } from "../../kernel/supervisor/manual-clock.ts";
 
 /** What the manual clock says at its start. */
 export const NOW_MS = 1_700_000_001_000;
+
+/** More than a test writes. */
+const KEPT_RECORDS = 100_000;
 
 /** A signal that never fires. */
 export const unhurried: AbortSignal = new AbortController().signal;
@@ -136,7 +140,10 @@ export interface KeepingScope {
 export function keepingScope(): KeepingScope {
   const clock = createManualClock();
   const logged: KeepingScope["logged"] = [];
-  const scope = createTelemetryWriter({ clock }).scope({
+  const scope = createTelemetryWriter({
+    clock,
+    logs: { capacity: KEPT_RECORDS, limits: defaultLogLimits },
+  }).scope({
     name: "network",
     resource: {},
     constants: {},
@@ -165,8 +172,10 @@ export function openIntake({
   log = {},
   clock,
   awaitsDevices = false,
+  deviceWaitMs = 0,
 }: {
   readonly awaitsDevices?: boolean;
+  readonly deviceWaitMs?: number;
   readonly flow?: Partial<CardinalityOptions["flow"]>;
   readonly log?: Partial<FlowLogOptions>;
   readonly clock?: Clock;
@@ -189,6 +198,7 @@ export function openIntake({
       devices,
       metricIntervalMs: 60_000,
       awaitsDevices,
+      deviceWaitMs,
     }),
   };
 }

@@ -61,6 +61,36 @@ describe("The intake of flow records", () => {
     }
   });
 
+  it("waits a limited time for the first list of devices", async () => {
+    const batch = { records: [record()], source: "poll" as const };
+    const nodes = (lines: readonly string[]): boolean =>
+      lines.some((line) => line.includes('vpn.src.node="alpha"'));
+    const known = openIntake({ awaitsDevices: true, deviceWaitMs: 10_000 });
+    const waiting = known.intake.accept(batch, unhurried);
+    await known.devices.replaceDevices([alpha, beta]);
+    await waiting;
+    known.intake.flush();
+    expect(nodes(known.series("vpn.network.io.rollup"))).toBe(true);
+
+    const never = openIntake({ awaitsDevices: true, deviceWaitMs: 10_000 });
+    let isDone = false;
+    const late = never.intake.accept(batch, unhurried).then(() => (isDone = true));
+    await never.clock.advance(9_999);
+    expect(isDone).toBe(false);
+    await never.clock.advance(1);
+    await late;
+    // The time is over for later batches as well.
+    await never.intake.accept(batch, unhurried);
+    never.intake.flush();
+    expect(nodes(never.series("vpn.network.io.rollup"))).toBe(false);
+
+    const stopped = openIntake({ awaitsDevices: true, deviceWaitMs: 10_000 });
+    const stop = new AbortController();
+    const given = stopped.intake.accept(batch, stop.signal);
+    stop.abort(new Error("stopped"));
+    await expect(given).rejects.toThrow("stopped");
+  });
+
   it("ends what it named without the devices once they are known, also what had not been written yet, and counts on under their names", async () => {
     const { intake, series, devices } = openIntake({
       flow: { metricsMode: "both" },

@@ -118,8 +118,8 @@ describe("A flow store", () => {
 
   it("keeps the newest connections by time, whatever the order of their arrival", () => {
     const { store } = open();
-    for (let at = 0; at < 1_200; at += 1)
-      store.record(sampleFlow({ timeMs: NOW_MS - ((at * 7) % 1_200) * 1_000 }));
+    for (let at = 0; at < 3_500; at += 1)
+      store.record(sampleFlow({ timeMs: NOW_MS - ((at * 13) % 3_500) * 1_000 }));
     const times = store.recent.flows.map(({ timeMs }) => (NOW_MS - timeMs) / 1_000);
     expect(times).toEqual(Array.from({ length: 1_000 }, (_, at) => 999 - at));
   });

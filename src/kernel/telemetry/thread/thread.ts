@@ -25,6 +25,7 @@ import { sdkAttributes } from "./sdk-resource.ts";
 import { WriterFiguresByPort } from "./writer-figures.ts";
 import { waitFor } from "../../async/wait.ts";
 import { atEndOfTurn } from "../../async/turns.ts";
+import { unpackLogs } from "../packed-logs.ts";
 
 /**
  * About a third of the CPU share of a serving thread when both compete for a core: serving comes
@@ -243,7 +244,7 @@ function handleWriterMessage(message: WriterMessage, writer: Writer): void {
   if (message.type === "rows")
     return message.rows.forEach((row) => writer.rows.set(row.number, row));
   if (message.type === "logs") {
-    for (const record of message.records) {
+    for (const record of unpackLogs(message.records)) {
       const from = writer.own.get(record.scope);
       if (!from) continue;
       exporting?.logs?.emit(from, record);
@@ -251,7 +252,7 @@ function handleWriterMessage(message: WriterMessage, writer: Writer): void {
       if (record.cut && record.cut.attribute > 0)
         ledger.countCut("attribute", record.cut.attribute);
     }
-    return writer.reply({ type: "logs-ack", records: message.records.length });
+    return writer.reply({ type: "logs-ack", records: message.records.count });
   }
   if (message.type === "spans") {
     for (const span of message.spans) {

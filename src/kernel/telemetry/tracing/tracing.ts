@@ -27,10 +27,16 @@ export type SamplerName =
   | "parentbased_always_on"
   | "parentbased_traceidratio";
 
-export interface TracingOptions {
+/** Which traces begin. */
+export interface Sampling {
   readonly sampler: SamplerName;
   /** Share of traces for the ratio samplers, 0 to 1. */
   readonly ratio: number;
+}
+
+export interface TracingOptions extends Sampling {
+  /** Of work that no request started; the same by default. */
+  readonly background?: Sampling;
   /**
    * `trust` continues the trace of a request's traceparent, `link` only links to it, `ignore` drops
    * it.
@@ -83,7 +89,14 @@ export interface Tracing {
 const TRACER = "steward";
 const NOTHING: LogFields = {};
 /** The active span, whoever created it. */
-const running = new AsyncLocalStorage<{ readonly span: Span; readonly fields: LogFields }>();
+const running = new AsyncLocalStorage<Active>();
+/** An active span. Its tracer makes the spans below it. */
+interface Active {
+  readonly span: Span;
+  readonly fields: LogFields;
+  readonly tracer: Tracer;
+}
+
 /** Bounds the size of a span. */
 const LIMITS = { attributeValueLengthLimit: 1_024, attributeCountLimit: 64, linkCountLimit: 8 };
 
@@ -98,30 +111,34 @@ export function createTracing(
     forceFlush: () => Promise.resolve(),
     shutdown: () => Promise.resolve(),
   };
-  const tracer = new TracerProvider({
-    sampler: samplerOf(options),
-    spanLimits: LIMITS,
-    spanProcessors: [processor],
-  }).getTracer(TRACER);
+  const tracerOf = (sampling: Sampling): Tracer =>
+    new TracerProvider({
+      sampler: samplerOf(sampling),
+      spanLimits: LIMITS,
+      spanProcessors: [processor],
+    }).getTracer(TRACER);
+  const requests = tracerOf(options);
+  const background = options.background === undefined ? requests : tracerOf(options.background);
   return {
     begin(request) {
-      const span = startSpan(tracer, request, options.remoteParent);
+      const span = startSpan(requests, request, options.remoteParent);
       const fields = fieldsOf(span);
       return {
         fields,
-        run: (serve) => running.run({ span, fields }, serve),
+        run: (serve) => running.run({ span, fields, tracer: requests }, serve),
         end: (ended) => endSpan(span, request, ended),
       };
     },
     async work(work, run) {
-      const span = tracer.startSpan(
+      const span = background.startSpan(
         work.name,
         { kind: SpanKind.INTERNAL, attributes: work.attributes },
         ROOT_CONTEXT,
       );
       let failed: string | undefined = "_OTHER";
       try {
-        const result = await running.run({ span, fields: fieldsOf(span) }, run);
+        const active = { span, fields: fieldsOf(span), tracer: background };
+        const result = await running.run(active, run);
         failed = work.failed(result);
         return result;
       } finally {
@@ -130,15 +147,17 @@ export function createTracing(
       }
     },
     async within({ name, attributes }, run) {
-      const parent = running.getStore()?.span;
+      const active = running.getStore();
+      // A request that has been answered is not the parent of the job it started.
+      const parent = active?.span.isRecording() === true ? active : undefined;
+      const tracer = parent?.tracer ?? background;
       const span = tracer.startSpan(
         name,
         { kind: SpanKind.INTERNAL, attributes },
-        // A request that has been answered is not the parent of the job it started.
-        parent?.isRecording() === true ? trace.setSpan(ROOT_CONTEXT, parent) : ROOT_CONTEXT,
+        parent === undefined ? ROOT_CONTEXT : trace.setSpan(ROOT_CONTEXT, parent.span),
       );
       try {
-        return await running.run({ span, fields: fieldsOf(span) }, run);
+        return await running.run({ span, fields: fieldsOf(span), tracer }, run);
       } catch (error) {
         fail(span, toStewardError(error).code);
         throw error;
@@ -147,14 +166,15 @@ export function createTracing(
       }
     },
     called({ name, attributes, beganMs, endedMs, failed }, measure) {
-      const parent = running.getStore()?.span;
+      const parent = running.getStore();
+      const tracer = parent?.tracer ?? background;
       const span = tracer.startSpan(
         name,
         { kind: SpanKind.CLIENT, attributes, startTime: beganMs },
-        parent === undefined ? ROOT_CONTEXT : trace.setSpan(ROOT_CONTEXT, parent),
+        parent === undefined ? ROOT_CONTEXT : trace.setSpan(ROOT_CONTEXT, parent.span),
       );
       if (failed !== undefined) fail(span, failed);
-      if (measure !== undefined) running.run({ span, fields: fieldsOf(span) }, measure);
+      if (measure !== undefined) running.run({ span, fields: fieldsOf(span), tracer }, measure);
       span.end(endedMs);
     },
     fields: runningFields,
@@ -240,7 +260,7 @@ function endSpan(
   span.end();
 }
 
-function samplerOf({ sampler, ratio }: TracingOptions): Sampler {
+function samplerOf({ sampler, ratio }: Sampling): Sampler {
   switch (sampler) {
     case "always_on":
       return new AlwaysOnSampler();

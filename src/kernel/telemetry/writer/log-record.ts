@@ -23,14 +23,11 @@ export function recordOfRow(
   fields: LogFields,
   { nowMs, limits, trace }: { nowMs: number; limits: LogLimits; trace?: TraceIds | undefined },
 ): WireLog {
-  const attributes: Record<string, AttributeValue> = {};
   const cutter = new Cutter();
-  for (const name of row.attributes) {
-    const value = fields.attributes[name];
-    if (value !== undefined)
-      attributes[name] =
-        typeof value === "string" ? cutter.cut("attribute", value, limits.attribute) : value;
-  }
+  const values = row.attributes.map((attribute) => {
+    const value = fields.attributes[attribute];
+    return typeof value === "string" ? cutter.cut("attribute", value, limits.attribute) : value;
+  });
   const name = row.family && fields.type !== undefined ? `${row.name}.${fields.type}` : row.name;
   const body = cutter.cut("body", fields.body, limits.body);
   return {
@@ -38,7 +35,8 @@ export function recordOfRow(
     name,
     severity: fields.severity ?? row.severity,
     body,
-    attributes,
+    names: row.attributes,
+    values,
     timeMs: fields.timeMs ?? nowMs,
     observedMs: fields.observedMs,
     trace,
@@ -68,7 +66,8 @@ export function recordOfLine(scope: number, line: LogLine, limits: LogLimits): W
     name: "",
     severity: line.level,
     body,
-    attributes,
+    names: Object.keys(attributes),
+    values: Object.values(attributes),
     timeMs: line.timeMs,
     observedMs: undefined,
     trace,

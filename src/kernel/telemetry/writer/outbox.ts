@@ -62,12 +62,17 @@ export class Outbox<T> {
     if (this.#state === "open") this.#state = "expected";
   }
 
-  /** Adds the result of `make`, which is not called when the record would be dropped. */
-  add(make: () => T): void {
+  /**
+   * Adds what `make` returns, if anything; it is not called when the record would be dropped, and
+   * must not add another.
+   */
+  add(make: () => T | undefined): void {
     if (this.#state === "unwanted") return;
     if (!this.#count.enter()) return;
     const { perMessage, clock } = this.#options;
-    this.#waiting.push(make());
+    const made = make();
+    if (made === undefined) return this.#count.leave(1);
+    this.#waiting.push(made);
     if (this.#state !== "open") return;
     if (this.#waiting.length >= perMessage) return this.flush();
     this.#timer ??= clock.timer(clock.monotonic() + GATHER_MS, () => this.flush());

@@ -4,9 +4,11 @@ import type { Columns } from "../messages.ts";
 import type {
   TraceIds,
   WireSpan,
+  AnyLogRow,
   AnyRow,
   AttributeValue,
   CardinalityInfo,
+  LazyLog,
   LogFields,
   LogOptions,
   LogRow,
@@ -36,7 +38,8 @@ export interface ScopeDeps {
   readonly rowNumber: (row: AnyRow) => number;
   /** Called when enough label changes have accumulated for a message. */
   readonly due: () => void;
-  readonly log: (row: LogRow<string>, fields: LogFields) => void;
+  /** `make` is called at once or never; a record that it does not make is not shipped. */
+  readonly log: (row: LogRow<string>, make: () => LogFields | undefined) => void;
   readonly span: (make: () => Omit<WireSpan, "scope">) => void;
   readonly closed: () => void;
   /** The active sampled span, for exemplars; absent while tracing is off. */
@@ -150,14 +153,18 @@ export class SeriesScope implements Scope {
     options: LogOptions = {},
   ): void {
     if (this.#closed) return;
-    const fields = {
+    const shown = this.#redacted(row, {
       ...options,
       body,
       attributes,
       timeMs: options.timeMs ?? this.#deps.clock.now(),
-    };
-    const shown = this.spec.redact?.log ? this.spec.redact.log(row, fields) : fields;
-    if (shown) this.#deps.log(row as unknown as LogRow<string>, shown);
+    });
+    if (shown) this.#deps.log(row as unknown as LogRow<string>, () => shown);
+  }
+
+  logLazily<A extends string>(row: LogRow<A>, make: () => LazyLog<A>): void {
+    if (this.#closed) return;
+    this.#deps.log(row as unknown as LogRow<string>, () => this.#redacted(row, make()));
   }
 
   span(make: () => Omit<WireSpan, "scope">): void {
@@ -244,6 +251,10 @@ export class SeriesScope implements Scope {
     if (number === index.overflow) this.#refuse("overflowed");
     this.table.columns.mark[number] = Math.floor(this.#deps.clock.monotonic() / 1000);
     return number;
+  }
+
+  #redacted(row: AnyLogRow, fields: LogFields): LogFields | undefined {
+    return this.spec.redact?.log ? this.spec.redact.log(row, fields) : fields;
   }
 
   #refuse(reason: keyof Refused): void {

@@ -16,6 +16,7 @@ import type {
   WriterMessage,
   WriterReply,
 } from "../messages.ts";
+import { packLogs } from "../packed-logs.ts";
 import type { TraceIds, WireSpan, AnyRow, Scope, ScopeSpec } from "../types.ts";
 import {
   LABELS_PER_MESSAGE,
@@ -125,7 +126,7 @@ class PortWriter implements TelemetryWriter {
       clock,
       capacity: logs?.capacity ?? QUEUE_CAPACITY,
       perMessage: LOGS_PER_MESSAGE,
-      post: (records) => this.#post({ type: "logs", records }),
+      post: (records) => this.#post({ type: "logs", records: packLogs(records) }),
     });
     this.#spans = new Outbox({
       clock,
@@ -147,14 +148,18 @@ class PortWriter implements TelemetryWriter {
       ceiling: this.#ceiling,
       rowNumber: (row) => this.#rowNumber(row),
       due: () => this.#sendChanges(entry),
-      log: (row, fields) =>
-        this.#logs.add(() =>
-          recordOfRow(number, row, fields, {
-            nowMs: this.#clock.now(),
-            limits: this.#limits,
-            trace: this.#trace?.(),
-          }),
-        ),
+      log: (row, make) =>
+        this.#logs.add(() => {
+          const fields = make();
+          return (
+            fields &&
+            recordOfRow(number, row, fields, {
+              nowMs: this.#clock.now(),
+              limits: this.#limits,
+              trace: this.#trace?.(),
+            })
+          );
+        }),
       span: (make) => this.#spans.add(() => ({ ...make(), scope: number })),
       closed: () => this.#close(entry),
       ...(this.#trace ? { trace: this.#trace } : {}),

@@ -17,6 +17,7 @@ import type {
   Contacts,
   Dns,
   LogStreamStatus,
+  LogStreamTarget,
   LogStreamType,
   PolicyFindings,
   PostureIntegration,
@@ -50,6 +51,15 @@ export const networkCalls = {
   async logStream(plane: ControlPlane, type: LogStreamType, signal: AbortSignal) {
     try {
       return logStreamOf(await networkObject(plane, `logging/${type}/stream/status`, signal));
+    } catch (error) {
+      if (failureOf(error)?.status === 404) return undefined;
+      throw error;
+    }
+  },
+  /** Undefined when nothing is streamed. */
+  async logStreamTarget(plane: ControlPlane, type: LogStreamType, signal: AbortSignal) {
+    try {
+      return logStreamTargetOf(await networkObject(plane, `logging/${type}/stream`, signal));
     } catch (error) {
       if (failureOf(error)?.status === 404) return undefined;
       throw error;
@@ -184,6 +194,11 @@ function logStreamOf(json: Fields): LogStreamStatus | undefined {
     spoofedEntries: number("numSpoofedEntries"),
     maxBodyRequests: number("numMaxBodyRequests"),
   };
+}
+
+function logStreamTargetOf(json: Fields): LogStreamTarget | undefined {
+  const url = text(json["url"]);
+  return url === "" ? undefined : { destination: text(json["destinationType"]), url };
 }
 
 function serviceOf(json: Fields): VirtualService {

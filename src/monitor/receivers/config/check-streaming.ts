@@ -23,7 +23,7 @@ const keys: ReceiverKeys = {
   member: "token",
   routes: streamingRoutes,
   schema: streamingSchema,
-  single: [streaming.path, streaming.token],
+  single: [streaming.path, streaming.token, streaming.publicUrl, streaming.autoConfigure],
   missing: "does not stream logs",
 };
 
@@ -45,9 +45,30 @@ export const checkStreaming: Check = {
       ...checkRouting(config, keys, routes),
       ...checkCredential(config, keys, routes),
       ...twice(config),
+      ...withoutAddress(config),
     ];
   },
 };
+
+/** A check of the control plane's streams needs the address to compare with. */
+function withoutAddress(config: Config): Finding[] {
+  const complaint = {
+    rule: "is true, and the public address is not set",
+    remedy: "set public_url to the address at which the control plane reaches the receiver.",
+  };
+  const single =
+    config.get(streaming.autoConfigure) && config.get(streaming.publicUrl) === ""
+      ? [atKey(config, streaming.autoConfigure, "error", complaint)]
+      : [];
+  const routes = config
+    .list(streamingRoutes)
+    .flatMap(({ autoConfigure, publicUrl }, index) =>
+      autoConfigure && publicUrl === ""
+        ? [atKey(config, streamingRoutes, "error", complaint, `[${index}].auto_configure`)]
+        : [],
+    );
+  return [...single, ...routes];
+}
 
 function withoutReceiver(config: Config): Finding[] {
   return logs

@@ -1,9 +1,10 @@
 /** Keys of the streaming receiver: `streaming.*`. */
+import { isIPv4 } from "node:net";
 import type { Secret } from "../../../kernel/base/secret.ts";
 import type { Address } from "../../../kernel/config/values/address.ts";
 import type { Config } from "../../../kernel/config/config.ts";
 import type { Complaint } from "../../../kernel/config/findings.ts";
-import { guessable } from "../../../kernel/config/checks/rules.ts";
+import { baseUrl, guessable } from "../../../kernel/config/checks/rules.ts";
 import { defineTlsFiles } from "../../../kernel/config/checks/tls-files.ts";
 import { defineKeyGroup, keysOf } from "../../../kernel/config/key-group.ts";
 import { defineKey, type Schema } from "../../../kernel/config/key.ts";
@@ -28,6 +29,8 @@ interface StreamSection {
   readonly decompress: Decompression;
   readonly maxBodyBytes: number;
   readonly maxConcurrentRequests: number;
+  readonly publicUrl: string;
+  readonly autoConfigure: boolean;
 }
 
 /** A route as written. */
@@ -35,9 +38,15 @@ export interface StreamRouteSection {
   readonly network: string;
   readonly path: string;
   readonly token: Secret | undefined;
+  readonly publicUrl: string;
+  readonly autoConfigure: boolean;
 }
 
 const DEFAULT_BODY_BYTES = 67_108_864;
+
+const PUBLIC_URL = "Address at which the control plane reaches the receiver, with its path.";
+const AUTO_CONFIGURE =
+  "Compares the control plane's log streams with the public address at each run of the logstream collector, and logs what to set. Steward has read scopes only and changes nothing.";
 
 export const streaming = defineKeyGroup<StreamSection>("streaming", {
   enabled: {
@@ -70,6 +79,8 @@ export const streaming = defineKeyGroup<StreamSection>("streaming", {
   },
   maxBodyBytes: bodyLimit(DEFAULT_BODY_BYTES, "Maximum size of a body after decompression"),
   maxConcurrentRequests: concurrencyLimit,
+  publicUrl: { type: string, default: "", rule: publicUrlRule, help: PUBLIC_URL },
+  autoConfigure: { type: boolean, default: false, help: AUTO_CONFIGURE },
 });
 
 export const streamingTls = defineTlsFiles("streaming.tls", "streaming.listen");
@@ -84,6 +95,8 @@ export const streamingRoutes = defineKey({
       network: { type: string, help: "Name of one of networks." },
       path: { type: string, rule: receiverPath, help: "The network's own path." },
       token: { type: secret, optional: true, secret: true, help: "The network's own token." },
+      publicUrl: { type: string, default: "", rule: publicUrlRule, help: PUBLIC_URL },
+      autoConfigure: { type: boolean, default: false, help: AUTO_CONFIGURE },
     },
   }),
   help: "A path for each of several networks, instead of streaming.path and streaming.token.",
@@ -122,6 +135,29 @@ export function streamOptions(config: Config): StreamOptions | undefined {
       token: token === undefined ? undefined : sendSecret(token),
     })),
   };
+}
+
+/** Where the streams of a network should go; undefined where that is not to be checked. */
+export function streamTarget(config: Config, network: string): string | undefined {
+  if (!config.get(streaming.enabled)) return undefined;
+  const route = config.list(streamingRoutes).find((each) => each.network === network);
+  const { publicUrl, autoConfigure } = route ?? {
+    publicUrl: config.get(streaming.publicUrl),
+    autoConfigure: config.get(streaming.autoConfigure),
+  };
+  return autoConfigure && publicUrl !== "" ? publicUrl : undefined;
+}
+
+/** What Tailscale accepts as the address of a destination. */
+function publicUrlRule(text: string): Complaint | undefined {
+  if (text === "") return undefined;
+  const { protocol, hostname } = URL.canParse(text) ? new URL(text) : {};
+  return protocol === "http:" && isIPv4(hostname ?? "")
+    ? {
+        rule: "must be https, or http with a host name or an IPv6 address: the control plane refuses http to an IPv4 address",
+        remedy: "use a name of this machine in the network.",
+      }
+    : baseUrl(text);
 }
 
 function routesDiffer(routes: readonly StreamRouteSection[]): Complaint | undefined {

@@ -1,10 +1,15 @@
 /**
  * The records of one body: classified, decoded and validated whole before any of them counts. Small
- * bodies keep what was parsed; large ones are parsed again when they are applied.
+ * bodies keep what was decoded; large ones are parsed again when they are applied.
  */
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { readAuditEvent } from "../../audit/record.ts";
-import { createFlowDecoder, type RefusalReason } from "../../flows/record.ts";
+import {
+  createFlowDecoder,
+  type FlowDecoder,
+  type FlowRecord,
+  type RefusalReason,
+} from "../../flows/record.ts";
 import { createInstantReader } from "../../ingest/instants.ts";
 import type { Ingest } from "../target.ts";
 import type { Envelope, JsonObject } from "./envelope.ts";
@@ -32,8 +37,8 @@ export interface Faults {
   invalid(reasons: ReadonlyMap<RefusalReason, number>): void;
 }
 
-/** The parsed records of a body up to this size are kept: they take a few times as much. */
-const KEPT_BYTES = 1024 * 1024;
+/** The decoded records of a body up to this size are kept: they take a few times as much. */
+export const KEPT_BYTES = 1024 * 1024;
 /** Records handed to an intake at once. */
 const CHUNK_RECORDS = 512;
 
@@ -55,12 +60,14 @@ export function createBatchReader(clock: Pick<Clock, "now">): BatchReader {
       const broken: Record<RecordKind, number> = { flow: 0, audit: 0 };
       const reasons = new Map<RefusalReason, number>();
       let connections = 0;
+      const decode = (value: JsonObject): ReturnType<FlowDecoder["decode"]> =>
+        decoder.decode(value, nowMs);
       const flow = (value: JsonObject): void => {
         connections += connectionsOf(value);
         if (connections > MAX_CONNECTIONS)
           throw rejection("too_many_connections", `more than ${MAX_CONNECTIONS} connections`);
-        const decoded = decoder.decode(value, nowMs);
-        if (!("refused" in decoded)) return void kept?.flow.push(value);
+        const decoded = decode(value);
+        if (!("refused" in decoded)) return void kept?.flow.push(decoded);
         if (decoded.refused.includes("malformed")) broken.flow += 1;
         else
           for (const reason of decoded.refused) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
@@ -103,13 +110,18 @@ export function createBatchReader(clock: Pick<Clock, "now">): BatchReader {
         connections,
         skipped,
         apply: (ingest, until) =>
-          kept === undefined ? applyAgain(body, ingest, until) : applyChunk(kept, ingest, until),
+          kept === undefined
+            ? applyAgain({ body, ingest, signal: until, decode })
+            : applyChunk(kept, ingest, until),
       };
     },
   };
 }
 
-type Chunk = Record<RecordKind, JsonObject[]>;
+interface Chunk {
+  readonly flow: FlowRecord[];
+  readonly audit: JsonObject[];
+}
 
 function newChunk(): Chunk {
   return { flow: [], audit: [] };
@@ -120,12 +132,19 @@ async function applyChunk(
   ingest: Ingest,
   signal: AbortSignal,
 ): Promise<void> {
-  if (flow.length > 0) await ingest.flows.accept({ records: flow, source: "stream" }, signal);
+  if (flow.length > 0) await ingest.flows.acceptDecoded(flow, "stream", signal);
   if (audit.length > 0) await ingest.audit.accept({ records: audit, source: "stream" }, signal);
 }
 
-/** Parses the body, which was valid, a second time. */
-async function applyAgain(body: Buffer, ingest: Ingest, signal: AbortSignal): Promise<void> {
+interface Again {
+  readonly body: Buffer;
+  readonly ingest: Ingest;
+  readonly signal: AbortSignal;
+  readonly decode: (value: JsonObject) => ReturnType<FlowDecoder["decode"]>;
+}
+
+/** Parses and decodes the body, which was valid, a second time. */
+async function applyAgain({ body, ingest, signal, decode }: Again): Promise<void> {
   let chunk = newChunk();
   const apply = async (): Promise<void> => {
     const full = chunk;
@@ -137,8 +156,10 @@ async function applyAgain(body: Buffer, ingest: Ingest, signal: AbortSignal): Pr
     {
       record(value, envelope) {
         const kind = classify(value);
-        if (kind === "flow") chunk.flow.push(value);
-        else if (kind === "audit") chunk.audit.push(withTimes(value, envelope));
+        if (kind === "flow") {
+          const decoded = decode(value);
+          if (!("refused" in decoded)) chunk.flow.push(decoded);
+        } else if (kind === "audit") chunk.audit.push(withTimes(value, envelope));
       },
       dropped: () => undefined,
       settled: () =>

@@ -5,6 +5,7 @@
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { Log } from "../../../kernel/base/log.ts";
+import { createSerial, type Serial } from "../../../kernel/async/serial.ts";
 import { createDeadline } from "../../../kernel/async/deadline.ts";
 import { isLoopback } from "../../../kernel/config/values/address.ts";
 import type { Classify } from "../../../kernel/listen/admission/shares.ts";
@@ -20,7 +21,7 @@ import { Refusal, unstored } from "../refusal.ts";
 import type { ReceiverTarget } from "../target.ts";
 import type { SpanAttributes, TracedHandler } from "../traced.ts";
 import { refuseStream } from "./access.ts";
-import type { Batch } from "./batch.ts";
+import { KEPT_BYTES, type Batch } from "./batch.ts";
 import { PROCESSING_MS } from "./limits.ts";
 import { streamMetrics, type StreamMetrics } from "./metrics.ts";
 import type { StreamRecords } from "./records.ts";
@@ -41,6 +42,8 @@ export interface StreamDeps {
 interface Route {
   readonly token: Secret | undefined;
   readonly target: ReceiverTarget;
+  /** Small bodies: one after the other is answered sooner and takes less memory than side by side. */
+  readonly inOrder: Serial;
 }
 
 /** What the listener of the streaming receiver calls. */
@@ -60,6 +63,7 @@ export function createStreamHandler(deps: StreamDeps, options: StreamOptions): S
       routes.set(path, {
         target,
         token: token && receiveSecret(token),
+        inOrder: createSerial(),
       });
   }
   const routeOf = (request: ServerRequest): Route | undefined =>
@@ -125,22 +129,29 @@ interface Receiving extends Omit<StreamDeps, "targets"> {
 
 /** Resolves when every record has counted, or is on disk. */
 async function receive(receiving: Receiving): Promise<void> {
-  const { clock, route, records, metrics } = receiving;
+  const { clock, route, records, intake, metrics } = receiving;
   using deadline = createDeadline(clock, PROCESSING_MS, undefined, () =>
     rejection("overloaded", `the request took more than ${PROCESSING_MS / 1000} s; try again`),
   );
   const { signal } = deadline;
   const body = await bodyOf(receiving, signal);
-  const batch = await records.read(
-    route.target,
-    body,
-    {
-      undecodable: (kind, records) => metrics.undecodable(kind, records),
-      invalid: (reasons) => metrics.invalid(reasons),
-    },
-    signal,
-  );
-  await accept({ batch, body }, receiving, signal);
+  const count = async (): Promise<Batch> => {
+    signal.throwIfAborted();
+    const read = await records.read(
+      route.target,
+      body,
+      {
+        undecodable: (kind, broken) => metrics.undecodable(kind, broken),
+        invalid: (reasons) => metrics.invalid(reasons),
+      },
+      signal,
+    );
+    await accept({ batch: read, body }, receiving, signal);
+    return read;
+  };
+  // The ingress log orders bodies itself, and flushes several at once.
+  const isQueued = body.length <= KEPT_BYTES && intake.durability === "memory";
+  const batch = await (isQueued ? route.inOrder(count) : count());
   receiving.span["vpn.stream.flows"] = batch.flows;
   receiving.span["vpn.stream.audits"] = batch.audits;
   receiving.span["vpn.stream.skipped"] = batch.skipped.unclassified + batch.skipped.unwrap_drop;

@@ -2,7 +2,11 @@ import { describe, expect, it } from "vitest";
 import { formatFinding } from "../../../../src/kernel/config/findings.ts";
 import { defineSchema } from "../../../../src/kernel/config/key.ts";
 import { loadConfig } from "../../../../src/kernel/config/load.ts";
-import { samplerUsed, tracingKeys } from "../../../../src/kernel/telemetry/config/tracing-keys.ts";
+import {
+  samplerUsed,
+  samplingOf,
+  tracingKeys,
+} from "../../../../src/kernel/telemetry/config/tracing-keys.ts";
 
 const schema = defineSchema(tracingKeys);
 
@@ -36,6 +40,41 @@ describe("A sampler of a share of the requests", () => {
       expect.stringContaining(
         "WARNING tracing.sampler_arg: is 0, with which the sampler traceidratio begins no trace (OTEL_TRACES_SAMPLER_ARG)",
       ),
+    ]);
+  });
+
+  it("is judged for each kind of work by its own keys, else by those of requests", () => {
+    const of = (yaml: string): string[] =>
+      problems(`tracing: {enabled: true, ${yaml}}`).map((text) => text.split(":", 1)[0] ?? "");
+    expect(of("sampler: traceidratio, sampler_arg: 0")).toEqual(["WARNING tracing.sampler_arg"]);
+    expect(of("samplers: {scrape: {sampler: traceidratio, arg: 0}}")).toEqual([
+      "WARNING tracing.samplers.scrape.arg",
+    ]);
+    expect(of("sampler: traceidratio, samplers: {receiver: {arg: 0}}")).toEqual([
+      "WARNING tracing.samplers.receiver.arg",
+    ]);
+    expect(of("samplers: {background: {sampler: always_off}}")).toEqual([]);
+  });
+
+  it("is what was configured for the kind of work, else for requests", () => {
+    const { config } = loadConfig({
+      file: "f.yaml",
+      environment: {},
+      schema,
+      readFile: () =>
+        "tracing: {sampler: traceidratio, sampler_arg: 0.5, samplers: {scrape: {sampler: always_off}, receiver: {arg: 0.25}}}",
+    });
+    if (config === undefined) throw new Error("it is valid");
+    expect([
+      samplingOf(config),
+      samplingOf(config, "scrape"),
+      samplingOf(config, "receiver"),
+      samplingOf(config, "background"),
+    ]).toEqual([
+      { sampler: "traceidratio", ratio: 0.5 },
+      { sampler: "always_off", ratio: 0.5 },
+      { sampler: "traceidratio", ratio: 0.25 },
+      { sampler: "traceidratio", ratio: 0.5 },
     ]);
   });
 

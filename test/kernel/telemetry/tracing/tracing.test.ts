@@ -36,6 +36,35 @@ function request(traceparent?: string, more: Partial<BegunRequest> = {}): BegunR
   };
 }
 
+describe("the sampler of background work", () => {
+  it("decides of work that no request started, and of the calls in it", async () => {
+    const { tracing, spans } = open({ background: { sampler: "always_off", ratio: 1 } });
+    const job = { name: "analysis", attributes: {} };
+    const call = { name: "call", attributes: {}, beganMs: 1, endedMs: 2, failed: undefined };
+    await tracing.within(job, async () => tracing.called(call));
+    await tracing.work({ ...job, failed: () => undefined }, async () => tracing.called(call));
+    expect(spans).toEqual([]);
+    const begun = tracing.begin(request());
+    await begun.run(() => tracing.within(job, async () => tracing.called(call)));
+    begun.end({ code: "200", failed: false });
+    expect(spans.map(({ name }) => name)).toEqual([
+      "call",
+      "analysis",
+      "GET /api/v1/jobs/{job_id}",
+    ]);
+  });
+
+  it("begins traces where requests begin none", async () => {
+    const { tracing, spans } = open({
+      sampler: "always_off",
+      background: { sampler: "traceidratio", ratio: 1 },
+    });
+    tracing.begin(request()).end({ code: "200", failed: false });
+    await tracing.within({ name: "sync", attributes: {} }, () => Promise.resolve());
+    expect(spans.map(({ name }) => name)).toEqual(["sync"]);
+  });
+});
+
 describe("the span of a request", () => {
   it("is named by method and route and says how it ended", () => {
     const { tracing, spans } = open();

@@ -3,6 +3,7 @@ import { StewardError } from "../../../../src/kernel/base/errors.ts";
 import { createLog } from "../../../../src/kernel/base/log.ts";
 import type { LogLine, RootLog } from "../../../../src/kernel/base/log.ts";
 import { Secret } from "../../../../src/kernel/base/secret.ts";
+import type { WireLog } from "../../../../src/kernel/telemetry/messages.ts";
 import {
   defaultLogLimits,
   recordOfLine,
@@ -25,7 +26,15 @@ function recordOf(write: (log: RootLog) => void, limits = defaultLogLimits) {
   write(log);
   const [line] = lines;
   if (line === undefined) throw new Error("nothing was written");
-  return recordOfLine(0, line, limits);
+  return shownOf(recordOfLine(0, line, limits));
+}
+
+/** With its attributes by name. */
+function shownOf({ names, values, ...record }: WireLog) {
+  const attributes: Record<string, unknown> = Object.fromEntries(
+    names.flatMap((name, at) => (values[at] === undefined ? [] : [[name, values[at]]])),
+  );
+  return { ...record, attributes };
 }
 
 describe("the record of a line", () => {
@@ -98,11 +107,13 @@ describe("the record of a line", () => {
       [100, 50, true],
     );
     expect(
-      recordOfRow(
-        0,
-        happened,
-        { body: `${"x".repeat(87)}😀${"y".repeat(50)}`, attributes: { other: 1, who: "a" } },
-        { nowMs: 1, limits: { body: 100, attribute: 50 } },
+      shownOf(
+        recordOfRow(
+          0,
+          happened,
+          { body: `${"x".repeat(87)}😀${"y".repeat(50)}`, attributes: { other: 1, who: "a" } },
+          { nowMs: 1, limits: { body: 100, attribute: 50 } },
+        ),
       ),
     ).toMatchObject({ body: `${"x".repeat(87)}…[truncated]`, attributes: { who: "a" }, timeMs: 1 });
   });
@@ -125,7 +136,9 @@ describe("what was cut of a record", () => {
   it("is told in bytes, apart for body and attributes, and not at all when nothing was", () => {
     const limits = { body: 100, attribute: 50 };
     const fields = { body: "ü".repeat(200), attributes: { who: "y".repeat(60), count: 1 } };
-    const { body, attributes, cut } = recordOfRow(0, happened, fields, { nowMs: NOW_MS, limits });
+    const { body, attributes, cut } = shownOf(
+      recordOfRow(0, happened, fields, { nowMs: NOW_MS, limits }),
+    );
     expect(cut).toEqual({
       body: 2 * (200 - (body.length - "…[truncated]".length)),
       attribute: 60 - (String(attributes["who"]).length - "…[truncated]".length),

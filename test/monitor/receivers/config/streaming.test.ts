@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { streamOptions } from "../../../../src/monitor/receivers/config/stream-keys.ts";
+import { networkOptions } from "../../../../src/monitor/config/network-options.ts";
+import type { NetworkOptions } from "../../../../src/monitor/options.ts";
 import { load, sound } from "../../config/load.ts";
 
 const SOURCES = "collectors: {flowlogs: {source: stream}, auditlogs: {source: stream}}";
@@ -10,6 +12,12 @@ const NETWORKS = `networks: [{name: a, auth: {${ACCESS}}}, {name: b, auth: {${AC
 
 const problems = (streaming: string, more = SOURCES): readonly string[] =>
   load(`streaming: {${streaming}}\n${more}`).problems.filter((line) => !line.includes("vpn.auth"));
+
+const monitorOptions = (streaming: string, more = SOURCES): readonly NetworkOptions[] => {
+  const { config } = load(`streaming: {${streaming}}\n${more}`);
+  if (config === undefined) throw new Error("it is valid");
+  return networkOptions(config);
+};
 
 describe("the keys of the streaming receiver", () => {
   it("need a token off loopback, and warn without one on this machine", () => {
@@ -41,11 +49,47 @@ describe("the keys of the streaming receiver", () => {
       "routes: [{network: a, path: /a}]",
       "streaming.routes: is for several networks, and there is one",
     ],
+    ["public_url: steward.example.org", "streaming.public_url: must be an http or https address"],
+    ["public_url: 'https://u:p@h.example/x'", "streaming.public_url: must not contain credentials"],
+    [
+      "public_url: 'https://h.example/x?token=a'",
+      "streaming.public_url: must end with host or path",
+    ],
+    ["public_url: 'http://192.0.2.7:8088/x'", "streaming.public_url: must be https, or http with"],
+    [
+      "auto_configure: true",
+      "streaming.auto_configure: is true, and the public address is not set",
+    ],
     ["tls: {cert_file: /c}", "streaming.tls.key_file: is missing"],
     ["token: x, token_file: /token", "streaming.token: is given twice"],
   ])("refuse %s", (key, message) => {
     expect(problems(`${LOCAL}, ${key}`)).toContainEqual(
       expect.stringContaining(`ERROR ${message}`),
+    );
+  });
+
+  it("say where the streams of a network should go only when that is to be checked", () => {
+    const url = "https://h.example/x";
+    const targetOf = (streaming: string, more?: string): unknown =>
+      monitorOptions(streaming, more).map(({ streamTarget }) => streamTarget);
+    const single = `${SOURCES}\nvpn: {auth: {${ACCESS}}}`;
+    expect(targetOf(`${LOCAL}, ${TOKEN}, public_url: '${url}'`, single)).toEqual([undefined]);
+    expect(
+      targetOf(`${LOCAL}, ${TOKEN}, public_url: '${url}', auto_configure: true`, single),
+    ).toEqual([url]);
+    const routes = `routes: [{network: a, path: /a, ${TOKEN}, public_url: '${url}', auto_configure: true}, {network: b, path: /b, ${TOKEN}}]`;
+    expect(targetOf(`enabled: true, ${routes}`, `${SOURCES}\n${NETWORKS}`)).toEqual([
+      url,
+      undefined,
+      undefined,
+    ]);
+    expect(
+      problems(
+        `enabled: true, routes: [{network: a, path: /a, ${TOKEN}, auto_configure: true}]`,
+        `${SOURCES}\n${NETWORKS}`,
+      ),
+    ).toContainEqual(
+      expect.stringContaining("ERROR streaming.routes[0].auto_configure: is true, and the public"),
     );
   });
 

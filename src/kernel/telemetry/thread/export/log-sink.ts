@@ -7,7 +7,7 @@ import type { Logger } from "@opentelemetry/api";
 import { BatchLogRecordProcessor, LoggerProvider } from "@opentelemetry/sdk-logs";
 import type { LogRecordExporter, LogRecordProcessor } from "@opentelemetry/sdk-logs";
 import type { WireLog } from "../../messages.ts";
-import type { Severity } from "../../types.ts";
+import type { Attributes, AttributeValue, Severity } from "../../types.ts";
 import type { BatchOptions } from "../options.ts";
 import type { RemoteScope } from "../remote-scope.ts";
 import { sdkResource } from "../sdk-resource.ts";
@@ -73,7 +73,7 @@ export class LogSink {
       ...(record.observedMs === undefined
         ? {}
         : { observedTimestamp: new Date(record.observedMs) }),
-      attributes: { ...record.attributes, ...scope.constants },
+      attributes: attributesOf(record, scope.constants),
     });
   }
 
@@ -88,4 +88,13 @@ export class LogSink {
     this.#loggers.set(scope, logger);
     return logger;
   }
+}
+
+function attributesOf({ names, values }: WireLog, constants: Attributes): Attributes {
+  const attributes: Record<string, AttributeValue> = {};
+  for (let at = 0; at < names.length; at += 1) {
+    const [name, value] = [names[at], values[at]];
+    if (name !== undefined && value !== undefined) attributes[name] = value;
+  }
+  return Object.assign(attributes, constants);
 }
