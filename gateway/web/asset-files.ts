@@ -34,6 +34,7 @@ const IMPORT = /((?:^|;)\s*(?:(?:import|export)\b[^;"'()]*\bfrom\s*|import\s*))"
 /** The islands of the pages: names of modules in `browser/`. */
 const ISLANDS = [
   "landing",
+  "monitor",
   "docs",
   "duplicates",
   "plan",

@@ -10,7 +10,7 @@ export interface Problem {
   readonly part: string;
   readonly reason: string;
   readonly remedy: string;
-  /** A path of the gateway, or the fragment of a panel of the status page. */
+  /** A path of the gateway, with the fragment of a panel where it has panels. */
   readonly link: string;
 }
 
@@ -25,7 +25,7 @@ const RESTARTED = "it is restarted automatically; see the log for the cause";
 const DOWN = "see the log for the cause; restart Steward";
 const PORT = (key: string): string =>
   `stop the process that uses the port, or set ${key} to another address; Steward retries automatically`;
-const CONFIG = "#config";
+const CONFIG = "/monitor#config";
 
 /** Remedy and link for components that give none. */
 const ADVICE: Readonly<Record<string, Pick<Problem, "remedy" | "link">>> = {

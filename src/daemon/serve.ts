@@ -25,6 +25,8 @@ import {
 import type { ListenTls } from "../kernel/listen/listener.ts";
 import { createPool } from "../kernel/pool/pool.ts";
 import type { Pool } from "../kernel/pool/types.ts";
+import { createCountHistory, type CountHistory } from "./history/count-history.ts";
+import { serviceCounts } from "./history/service-counts.ts";
 import { lockStateDirectory } from "../kernel/state/folder/directory-lock.ts";
 import type { StateFactory } from "../kernel/state/types.ts";
 import { RESERVE_BYTES } from "../kernel/state/folder/reserve.ts";
@@ -79,6 +81,8 @@ interface Daemon extends Pick<DaemonRuntime, "clock" | "ids"> {
   readonly updates: UpdateCheck;
   readonly dedup: HostedDedup | undefined;
   readonly health: () => ProcessHealth;
+  /** Undefined while there is nothing to count. */
+  readonly history: CountHistory | undefined;
   gateway?: Gateway;
   admin?: AdminListener | undefined;
   demoMetrics?: DemoMetrics;
@@ -150,6 +154,19 @@ export async function serve(
   const updates = configureUpdateCheck({ ...facts, configuration, log: log.child("updates") });
   const supervisor = createSupervisor({ clock, log: log.child("supervisor") });
   const health = (): ProcessHealth => ({ states: statesOf(daemon), stores: stores.health() });
+  const history =
+    dedup === undefined && tokens === undefined
+      ? undefined
+      : createCountHistory({
+          clock,
+          log: log.child("history"),
+          state,
+          counts: () => serviceCounts(dedup, tokens),
+          needs: [
+            ...(dedup?.components ?? []).map(({ name }) => name),
+            ...(tokens === undefined ? [] : [tokens.component.name]),
+          ],
+        });
   const monitor = createMonitorHost({
     clock,
     log,
@@ -166,6 +183,7 @@ export async function serve(
     profiling: () => profiling.status(),
     updates: () => updates.status(),
     certificates: () => certificatesOf(daemon),
+    counts: () => history?.view() ?? { hours: [], days: [] },
   });
   const daemon: Daemon = {
     clock,
@@ -183,6 +201,7 @@ export async function serve(
     notifier,
     supervisor,
     health,
+    history,
   };
   const lock = lockStateDirectory(configuration.stateDirectory);
   if (lock.advisory !== undefined)
@@ -282,6 +301,7 @@ function components(daemon: Daemon): Component[] {
   const parts: Component[] = [telemetry, poolComponent(daemon), gatewayComponent(daemon)];
   if (daemon.dedup !== undefined) parts.push(...daemon.dedup.components);
   if (daemon.tokens !== undefined) parts.push(daemon.tokens.component);
+  if (daemon.history !== undefined) parts.push(daemon.history.component);
   if (daemon.monitor !== undefined) parts.push(daemon.monitor.component);
   if (pull !== undefined) parts.push(pull);
   daemon.admin = adminListener(

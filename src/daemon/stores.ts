@@ -11,6 +11,7 @@ import { ingressOptions, ingressWal } from "../monitor/ingress/config/ingress-ke
 import { INGRESS_STORE, ingressStore } from "../monitor/ingress/tables.ts";
 import { checkpoint } from "../monitor/config/upkeep-keys.ts";
 import { tokensStores } from "../tokens/stores.ts";
+import { historyStore } from "./history/count-tables.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
 
 /** Stores of every service, running or not. */
@@ -19,6 +20,7 @@ export const daemonStores: readonly Omit<EnvSpec, "directory">[] = [
   ingressStore(ingressWal.maxBytes.default),
   ...dedupStores,
   ...tokensStores,
+  historyStore,
 ];
 
 /** Stores that are not in the state directory itself. Backups include them. */

@@ -12,6 +12,8 @@ export interface PresenceReport {
   readonly retention_days: number;
   /** In the order of the configuration. */
   readonly networks: readonly NetworkPresence[];
+  /** Counts of the document and tokens services. Networks and devices of the request do not limit them. */
+  readonly services: ServiceCounts;
 }
 
 /** Presence of one network's devices. */
@@ -56,4 +58,24 @@ export interface PresenceCount {
   readonly at: string;
   readonly devices: number;
   readonly online: number;
+}
+
+/** Counts of the services beside the monitor. */
+export interface ServiceCounts {
+  /** Counts at the end of each hour of the window, oldest first; hours in which Steward did not run are missing. */
+  readonly hours: readonly ServiceCount[];
+  /** Counts at the end of each day in UTC, as far as they are kept, oldest first; the last one is today, until now. */
+  readonly days: readonly ServiceCount[];
+}
+
+/** Counts at the last observation of a period. What was off or did not answer is missing. */
+export interface ServiceCount {
+  /** Beginning of the period. */
+  readonly at: string;
+  /** Documents of all archives. */
+  readonly documents?: number;
+  /** Groups of near-duplicates. */
+  readonly groups?: number;
+  /** Live leases of minted tokens. */
+  readonly leases?: number;
 }

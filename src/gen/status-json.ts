@@ -747,6 +747,6 @@ export interface HealthProblem {
   readonly reason: string;
   /** What to do about it. */
   readonly remedy?: string;
-  /** Where to read on: a path of this server, or the fragment of a panel of the status page. */
+  /** Where to read on: a path of this server, with the fragment of a panel where it has panels. */
   readonly link?: string;
 }

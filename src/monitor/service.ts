@@ -189,11 +189,14 @@ export async function createMonitorWith(
       publisher.service,
       createEventApi(clock, events),
       createFlowApi(clock, flows),
-      createPresenceApi(clock, () =>
-        networks.map((network, index) => ({
-          name: options.networks[index]?.name ?? "",
-          view: (window) => network.presence()?.view(window),
-        })),
+      createPresenceApi(
+        clock,
+        () =>
+          networks.map((network, index) => ({
+            name: options.networks[index]?.name ?? "",
+            view: (window) => network.presence()?.view(window),
+          })),
+        () => publisher.counts(),
       ),
     ],
     plain: [],

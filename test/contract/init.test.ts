@@ -3,6 +3,7 @@
  * daemon then starts with what it wrote. The terminal needs Python 3.
  */
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -156,6 +157,12 @@ describe("steward init on a terminal", { timeout: 120_000 }, () => {
       services: { monitor: true, dedup: true, tokens: false },
       headscale: { url: headscale.url, api_key_file: "headscale-api-key" },
     });
+    // As credentials of systemd, which are copies in a folder of its own.
+    const copy = join(own.folder, "copy");
+    cpSync(folder, copy, { recursive: true });
+    const copied = await runSteward(["-validate", "-config", join(copy, "steward.yaml")], own);
+    expect([copied.code, copied.stdout + copied.stderr]).toEqual([0, "config OK\n"]);
+
     const daemon = await startDaemon({
       args: ["-config", own.file],
       env: { ...own.env, STEWARD_GATEWAY__LISTEN: "127.0.0.1:0" },
@@ -316,6 +323,18 @@ describe("steward init with a file of answers", { timeout: 120_000 }, () => {
       }),
       "the credential was rejected",
     ],
+    [
+      "an OAuth client without the scope",
+      () => {
+        const client = { id: "kPartCNTRL", secret: "canary-secret", scopes: ["users:read"] };
+        tailscale.estate.client(client);
+        return {
+          network: "tailscale",
+          tailscale: { url: tailscale.url, client_id: client.id, client_secret: client.secret },
+        };
+      },
+      "give the OAuth client the scope all:read",
+    ],
     ["no choice at all", () => ({}), "there is nothing to do"],
     ["a missing answer", () => ({ network: "headscale" }), "lacks headscale.url"],
     [
@@ -333,6 +352,25 @@ describe("steward init with a file of answers", { timeout: 120_000 }, () => {
     expect(done.stderr).toContain(text);
     expect(done.stderr).not.toContain("canary-secret");
     expect(readdirSync(own.folder)).toEqual(["answers.yaml"]);
+  });
+
+  it("names what a credential may not read, and takes it, as the daemon would", async () => {
+    const own = home();
+    const { clientId, clientSecret } = tailscale.credentials;
+    tailscale.faults.next("contacts", { kind: "status", status: 403 }, Infinity);
+    try {
+      const done = await withAnswers(own, {
+        network: "tailscale",
+        tailscale: { url: tailscale.url, client_id: clientId, client_secret: clientSecret },
+        prometheus: "none",
+        state: own.state,
+      });
+      expect(done.code, done.stderr).toBe(0);
+      expect(done.stderr).toMatch(/^ {2}contacts: .*the credential lacks the permission/m);
+      expect(done.stderr).toMatch(/^ {2}13 of 14 collectors succeeded\.$/m);
+    } finally {
+      tailscale.faults.clear();
+    }
   });
 
   it("refuses an app that is not installed there, and a key of another app", async () => {

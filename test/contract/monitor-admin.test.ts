@@ -24,9 +24,16 @@ const DOCUMENTS = [
   "/api/presence.json",
 ];
 /** What the landing switch takes away beside `/`. */
-const LANDING = [...DOCUMENTS, "/api/support-bundle.zip", "/events", "/devices", "/devices/web-1"];
+const LANDING = [
+  ...DOCUMENTS,
+  "/api/support-bundle.zip",
+  "/monitor",
+  "/events",
+  "/devices",
+  "/devices/web-1",
+];
 const ADMIN = [...LANDING, "/"];
-const PAGES = ["/", "/events", "/devices", "/devices/web-1"];
+const PAGES = ["/", "/monitor", "/events", "/devices", "/devices/web-1"];
 const PROBES = ["/healthz", "/readyz"];
 const STATUS_RPC = "/steward.monitor.v1.StatusService/GetStatus";
 const connect = { "content-type": "application/json", "connect-protocol-version": "1" };
@@ -330,6 +337,10 @@ describe("the admin surface on a listener of its own", () => {
     expect(await statuses(admin, [...ADMIN, ...PROBES])).toEqual(
       [...ADMIN, ...PROBES].map(() => 200),
     );
+    const pages = await Promise.all(
+      ["/", "/monitor"].map((path) => rest({ url: admin }, "GET", path)),
+    );
+    for (const { text } of pages) expect(text).toContain("Inventory &amp; Catalog");
     expect(await statuses(admin, ["/api/v1/documents", "/docs", "/v1/sys/health"])).toEqual([
       404, 404, 404,
     ]);

@@ -52,7 +52,9 @@ const TEXT = "minutes of the parents' council ".repeat(50);
 
 let daemons: Daemon[] = [];
 let demo: Daemon;
+/** Without anything set up; one has the monitor's pages on a listener of their own. */
 let empty: Daemon;
+let bare: Daemon;
 let dead: Daemon;
 let archive = "";
 
@@ -104,9 +106,10 @@ async function sync(daemon: Daemon): Promise<any> {
 
 beforeAll(async () => {
   if (chromiumPath === undefined) return;
-  [demo, empty, dead] = await Promise.all([
+  [demo, empty, bare, dead] = await Promise.all([
     start({ args: ["-demo"], env: { STEWARD_DEMO_ROOT_TOKEN: "demo" } }),
     start({ env: { STEWARD_ADMIN__LISTEN: "127.0.0.1:0" } }),
+    start({}),
     startDead(),
   ]);
   await vi.waitFor(
@@ -171,9 +174,12 @@ async function cards(page: Page): Promise<string[]> {
   return await page.locator(".card .badge").allTextContents();
 }
 
-/** All panels of the page that is open, with the open tab in sight. */
+/** The page `/` that is open, and all panels of `/monitor`, with the open tab in sight. */
 async function panelFaults(watched: Watched): Promise<string[]> {
-  const found: string[] = [];
+  const found = await faults(watched);
+  const { href, origin } = new URL(watched.page.url());
+  await watched.page.goto(`${origin}/monitor`);
+  await ready(watched.page);
   for (const panel of PANELS) {
     await watched.page.evaluate(`location.hash = '#${panel}'`);
     await watched.page.locator(`#${panel}:not([hidden])`).waitFor();
@@ -186,6 +192,8 @@ async function panelFaults(watched: Watched): Promise<string[]> {
     );
     if (found.length > 0) return found.map((each) => `${panel}: ${each}`);
   }
+  await watched.page.goto(href);
+  await ready(watched.page);
   return found;
 }
 
@@ -304,6 +312,9 @@ describe.skipIf(chromiumPath === undefined)(
         await watched.page.goto(admin);
         await ready(watched.page);
         expect(await panelFaults(watched)).toEqual([]);
+        await watched.page.goto(bare.url);
+        await ready(watched.page);
+        expect(await faults(watched)).toEqual([]);
         expect([await headline(watched.page), ...(await cards(watched.page))]).toEqual([
           "Healthy",
           "not set up",
@@ -363,7 +374,7 @@ describe.skipIf(chromiumPath === undefined)(
 
     it("is the first panel for an address with a broken fragment", async () => {
       const { page, complaints } = await openPage();
-      await page.goto(`${demo.url}/#%E0%A4%A`);
+      await page.goto(`${demo.url}/monitor#%E0%A4%A`);
       await ready(page);
       await page.locator("#overview:not([hidden])").waitFor();
       expect(complaints).toEqual([]);

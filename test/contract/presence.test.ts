@@ -91,3 +91,26 @@ it(
     await tailscale.stop();
   },
 );
+
+it(
+  "has the counts of the services, of what is on, and keeps them over a restart",
+  { timeout: 90_000 },
+  async () => {
+    const env = {
+      STEWARD_GATEWAY__LISTEN: "127.0.0.1:0",
+      STEWARD_STATE__DIRECTORY: temporaryFolder(),
+      STEWARD_SERVICES__TOKENS: "false",
+    };
+    const counted = async (daemon: Daemon): Promise<Record<string, unknown>[]> =>
+      (await presence(daemon)).services.hours;
+    let daemon = await startDaemon({ env });
+    await vi.waitFor(async () => expect(await counted(daemon)).toHaveLength(1), SOON);
+    const [hour] = await counted(daemon);
+    expect(hour).toEqual({ at: expect.stringMatching(/:00:00Z$/), documents: 0, groups: 0 });
+    expect((await presence(daemon)).networks).toEqual([]);
+    await daemon.stop();
+    daemon = await startDaemon({ env });
+    expect((await counted(daemon))[0]).toEqual(hour);
+    await daemon.stop();
+  },
+);

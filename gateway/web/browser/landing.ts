@@ -1,129 +1,42 @@
-/**
- * The island of the landing page: renders the page again for each new status, and for each change
- * of the address.
- */
-import { render } from "preact";
-import { landing, PANELS } from "../landing/landing.ts";
-import type { LandingFacts } from "../landing/process-summary.ts";
-import type { StatusJson } from "../../../src/gen/status-json.ts";
-import { watchAddress, readAddress } from "./address.ts";
-import { now } from "./clock.ts";
-import { startDialogs } from "./dialogs.ts";
-import { liveBar, STALE_MS, staleBanner } from "./live-bar.ts";
-import { createPoller } from "./poller.ts";
-import { createStatusSource } from "./status-source.ts";
-import { showTab, startTabs } from "./tabs.ts";
-import { startTheme } from "./theme.ts";
-import { toast } from "./toasts.ts";
+/** The island of the page `/`. */
+import type { EventList } from "../../../src/gen/events-json.ts";
+import { dayOf, type DayFacts } from "../landing/day.ts";
+import { landing } from "../landing/landing.ts";
+import { createPresenceSource } from "./presence-source.ts";
+import { startStatusPage } from "./status-page.ts";
 
-/** Default poll interval. */
-const EVERY_MS = 5_000;
-const MAX_REFRESH_MS = 60_000;
 const TIMEOUT_MS = 15_000;
-const TICK_MS = 1_000;
-/** Without a new status the page is rendered again after this, to advance its ages. */
-const REDRAW_MS = 10_000;
 
-const app = element("app");
-const live = element("live");
-const stale = element("stale");
-const given = JSON.parse(app.dataset["facts"] ?? "{}") as Pick<
-  LandingFacts,
-  "summary" | "summaryAtMs" | "api"
->;
-let status: StatusJson | undefined;
-/** When the page was rendered last, by this machine's clock. */
-let drawnAtMs = 0;
-let drawnStale = false;
-let shownPanel: string | undefined;
+let day: DayFacts | undefined;
+let drawn = (): void => undefined;
+/** Whether events are stored: else their address is unknown. */
+let hasEvents = false;
 
-const poller = createPoller<StatusJson>(
-  {
-    fetch: createStatusSource(),
-    now,
-    visible: () => document.visibilityState === "visible",
-    answered: (answer) => {
-      status = answer;
-      draw();
-    },
-    changed: drawAge,
-  },
-  {
-    everyMs: () => status?.refresh_ms ?? EVERY_MS,
-    longestMs: MAX_REFRESH_MS,
-    timeoutMs: TIMEOUT_MS,
-  },
-);
-
-function draw(): void {
-  if (status === undefined) return;
-  if (!document.documentElement.classList.contains("ready")) takeOver();
-  const { params, fragment } = readAddress();
-  const panel = PANELS.includes(fragment) ? fragment : PANELS[0];
-  // Ages advance while no newer status arrives.
-  const ageMs = Math.max(0, now() - (poller.state.answeredAtMs ?? now()));
-  [drawnAtMs, drawnStale] = [now(), isStale(ageMs)];
-  render(
-    landing(
-      { ...given, status, stale: drawnStale },
-      { params, nowMs: Date.parse(status.generated_at) + ageMs, zone: undefined, panel },
-    ),
-    app,
-  );
-  if (panel !== undefined && panel !== shownPanel) showTab(panel);
-  shownPanel = panel;
+/** Undefined when they could not be read. */
+async function newestEvents(): Promise<EventList | undefined> {
+  if (!hasEvents) return undefined;
+  const answer = await fetch("/api/events.json?limit=5", {
+    cache: "no-store",
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  }).catch(() => undefined);
+  return answer?.ok === true ? ((await answer.json()) as EventList) : undefined;
 }
 
-/** Whether the data may be outdated: the server did not respond, or was not polled for a while. */
-function isStale(ageMs: number): boolean {
-  return poller.state.problem !== undefined || ageMs >= STALE_MS;
-}
-
-/** From here on the island draws what the server wrote. */
-function takeOver(): void {
-  app.replaceChildren();
-  live.replaceChildren();
-  document.documentElement.classList.add("ready");
-}
-
-// The server and this machine may not agree on the time: the age counts from when the answer came.
-function drawAge(): void {
-  const ageMs = now() - (poller.state.answeredAtMs ?? now());
-  if (status !== undefined && (isStale(ageMs) !== drawnStale || now() - drawnAtMs >= REDRAW_MS))
-    draw();
-  const shownAtMs = poller.state.answeredAtMs ?? performance.timeOrigin;
-  if (status !== undefined) render(liveBar(poller.state, shownAtMs, now()), live);
-  render(staleBanner(poller.state, shownAtMs, now()), stale);
-}
-
-async function purge(): Promise<void> {
-  const answer = await fetch("/api/rdns/purge", { method: "POST" }).catch(() => undefined);
-  toast(
-    answer?.ok === true
-      ? "The names were purged."
-      : `The names were not purged: ${answer === undefined ? "the server does not answer" : `the server answered ${answer.status}`}.`,
-  );
-  await poller.refresh();
-}
-
-function element(id: string): HTMLElement {
-  const found = document.getElementById(id);
-  if (found === null) throw new Error(`the page has no #${id}`);
-  return found;
-}
-
-live.addEventListener("click", (event) => {
-  const wish = event.target instanceof HTMLElement ? event.target.dataset["live"] : undefined;
-  if (wish === "pause") poller.pause();
-  if (wish === "resume") poller.resume();
-  if (wish === "refresh") void poller.refresh();
+const presence = createPresenceSource(undefined, (report) => {
+  if (report === undefined) return;
+  void newestEvents().then((events) => {
+    day = dayOf(report, events, Date.parse(report.generated_at));
+    drawn();
+  });
 });
-document.addEventListener("visibilitychange", () => poller.looked());
-setInterval(() => {
-  if (document.visibilityState === "visible") drawAge();
-}, TICK_MS);
-startTheme();
-startTabs();
-startDialogs({ purge: () => void purge() });
-watchAddress(draw);
-poller.resume();
+
+startStatusPage({
+  view: landing,
+  panels: [],
+  look(redraw, given) {
+    drawn = redraw;
+    hasEvents = given.day?.events !== undefined;
+    presence.look();
+  },
+  fetched: () => (day === undefined ? {} : { day }),
+});

@@ -1,4 +1,5 @@
 /** Data of the landing page about the process and the services besides the monitor. */
+import type { DayFacts } from "./day.ts";
 import type { State } from "../pieces/state.ts";
 import type { HealthProblem, StatusJson } from "../../../src/gen/status-json.ts";
 
@@ -53,6 +54,8 @@ export interface LandingFacts {
   readonly summary: ProcessSummary;
   /** When the summary was made, in milliseconds since 1970. */
   readonly summaryAtMs: number;
+  /** The last day; undefined until it was read. */
+  readonly day?: DayFacts | undefined;
   /** The listener serves the APIs and their reference: cards may link to them. */
   readonly api?: boolean;
   /** The server no longer responds, or is not polled: nothing is shown as currently good. */

@@ -1,12 +1,15 @@
-/** The route of the landing page. */
+/** The routes of the pages over the monitor's status: `/`, and `/monitor` in tabs. */
 import { Access } from "../../../src/gen/steward/options/v1/options_pb.ts";
 import type { Clock } from "../../../src/kernel/base/clock.ts";
 import type { PlainRequest, PlainRoute } from "../../../src/kernel/service.ts";
 import { within } from "../../until-aborted.ts";
 import type { Assets } from "../assets.ts";
-import { html } from "../html.ts";
+import { html, type View } from "../html.ts";
+import { monitorPage } from "../monitor/monitor-page.ts";
+import type { PageState } from "../page-state.ts";
 import { moment } from "../pieces/time.ts";
 import { pageAnswer } from "../shell.ts";
+import type { DayFacts } from "./day.ts";
 import type { ProcessSummary, LandingFacts } from "./process-summary.ts";
 import { landing } from "./landing.ts";
 import type { StatusJson } from "../../../src/gen/status-json.ts";
@@ -22,6 +25,8 @@ export interface LandingDeps {
   status?(signal: AbortSignal): Promise<StatusJson>;
   /** Summary of the process and the other services. */
   summary(signal: AbortSignal): Promise<ProcessSummary> | ProcessSummary;
+  /** The last day; a page whose day cannot be read is rendered without. */
+  day?(signal: AbortSignal): Promise<DayFacts>;
   /** See `pageAssets`. */
   readonly assets: Assets;
   readonly clock: Clock;
@@ -30,35 +35,80 @@ export interface LandingDeps {
 export interface LandingOptions {
   readonly demo: boolean;
   readonly version: string;
-  /** The listener serves the APIs and their reference beside the page; default true. */
+  /** The pages of the listener. */
+  readonly links: readonly { readonly href: string; readonly label: string }[];
+  /** The listener serves the APIs and their reference beside the pages; default true. */
   readonly api?: boolean;
-  /** A language model makes suggestions; default false. */
-  readonly ai?: boolean;
 }
 
+/** What differs between the pages. */
+interface StatusPage {
+  readonly template: string;
+  readonly title: string;
+  readonly module: string;
+  readonly view: (facts: LandingFacts, state: PageState) => View;
+  readonly hasDay: boolean;
+}
+
+const OVERVIEW: StatusPage = {
+  template: "/",
+  title: "Status",
+  module: "landing.js",
+  view: landing,
+  hasDay: true,
+};
+const MONITOR: StatusPage = {
+  template: "/monitor",
+  title: "Monitor",
+  module: "monitor.js",
+  view: monitorPage,
+  hasDay: false,
+};
+
 /** `/`, for administrators, with the monitor's errors. */
-export function landingRoutes(deps: LandingDeps, options: LandingOptions): readonly PlainRoute[] {
+export function landingRoute(deps: LandingDeps, options: LandingOptions): PlainRoute {
+  return routeOf(OVERVIEW, deps, options);
+}
+
+/** `/monitor`, and `/` of a listener that has the monitor's pages alone. */
+export function monitorRoutes(
+  deps: LandingDeps,
+  options: LandingOptions & { readonly alone: boolean },
+): readonly PlainRoute[] {
+  const { alone } = options;
   return [
-    {
-      verb: "GET",
-      template: "/",
-      access: Access.ADMIN,
-      dialect: "monitor",
-      handle: (request, call) => answer(deps, options, request, call.signal),
-    },
+    routeOf(MONITOR, deps, options),
+    ...(alone ? [routeOf({ ...MONITOR, template: "/" }, deps, options)] : []),
   ];
 }
 
+function routeOf(page: StatusPage, deps: LandingDeps, options: LandingOptions): PlainRoute {
+  return {
+    verb: "GET",
+    template: page.template,
+    access: Access.ADMIN,
+    dialect: "monitor",
+    handle: (request, call) => answer(page, { deps, options }, request, call.signal),
+  };
+}
+
 async function answer(
-  deps: LandingDeps,
-  { demo, version, api = true, ai = false }: LandingOptions,
+  { template, title, module, view, hasDay }: StatusPage,
+  {
+    deps,
+    options: { demo, version, links, api = true },
+  }: { readonly deps: LandingDeps; readonly options: LandingOptions },
   request: PlainRequest,
   signal: AbortSignal,
 ): ReturnType<PlainRoute["handle"]> {
-  const [status, summary] = await Promise.all([statusOf(deps, signal), deps.summary(signal)]);
+  const [status, summary, day] = await Promise.all([
+    statusOf(deps, signal),
+    deps.summary(signal),
+    hasDay ? dayOf(deps, signal) : undefined,
+  ]);
   // Whole seconds: the same page in the same second has the same entity tag.
   const summaryAtMs = Math.floor(deps.clock.now() / 1000) * 1000;
-  const facts: LandingFacts = { ...status, summary, summaryAtMs, api };
+  const facts: LandingFacts = { ...status, summary, summaryAtMs, api, day };
   const state = {
     params: request.query,
     nowMs: nowOf(status.status, summaryAtMs),
@@ -67,30 +117,15 @@ async function answer(
   };
   return await pageAnswer(
     {
-      title: "Status",
+      title,
       demo,
       version,
-      nav: [
-        { href: "/", label: "Status", here: true },
-        ...(deps.status === undefined ? [] : [{ href: "/devices", label: "Devices" }]),
-        ...(status.status?.flow_store.enabled === true ? [{ href: "/flows", label: "Flows" }] : []),
-        ...(status.status?.event_store.enabled === true
-          ? [{ href: "/events", label: "Events" }]
-          : []),
-        ...(api && summary.archive !== undefined
-          ? [
-              { href: "/duplicates", label: "Duplicates" },
-              { href: "/documents", label: "Documents" },
-              ...(ai ? [{ href: "/suggestions", label: "Suggestions" }] : []),
-            ]
-          : []),
-        ...(api ? [{ href: "/docs", label: "API" }] : []),
-      ],
+      nav: links.map((link) => ({ ...link, here: link.href === template })),
       // Without a monitor there is nothing to poll.
       ...(deps.status === undefined
         ? { module: "plain.js" }
-        : { module: "landing.js", facts: { summary, summaryAtMs, api } }),
-      body: landing(facts, state),
+        : { module, facts: { summary, summaryAtMs, api, day } }),
+      body: view(facts, state),
       foot: html`<span>As of ${moment(status.status?.generated_at ?? new Date(summaryAtMs).toISOString(), { ...state, nowMs: summaryAtMs })}</span>${deps.status === undefined ? undefined : html`<a href="/api/status.json">JSON</a>`}`,
     },
     deps.assets,
@@ -112,6 +147,12 @@ async function statusOf(
       problem: thrown instanceof Error ? thrown.message : String(thrown),
     };
   }
+}
+
+async function dayOf(deps: LandingDeps, signal: AbortSignal): Promise<DayFacts | undefined> {
+  const ask = deps.day?.bind(deps);
+  if (ask === undefined) return undefined;
+  return await within(STATUS_MS, signal, deps.clock, ask).catch(() => undefined);
 }
 
 function nowOf(status: StatusJson | undefined, fallback: number): number {

@@ -1,6 +1,7 @@
 /** Questions about the private network, tried by what `steward -preflight` does. */
 import { StewardError } from "../../kernel/base/errors.ts";
 import type { Secret } from "../../kernel/base/secret.ts";
+import { failureOf } from "../../kernel/client/failure.ts";
 import type { Complaint } from "../../kernel/config/findings.ts";
 import type { Environment } from "../../kernel/config/key.ts";
 import { baseUrl } from "../../kernel/config/checks/rules.ts";
@@ -147,13 +148,21 @@ async function tryNetwork(deps: InitDeps, variables: Environment): Promise<void>
     failed.find(({ error }) => isAuthFailure(error)) ??
     (failed.length === results.length ? failed[0] : undefined);
   if (refused !== undefined || fatal !== undefined)
-    throw new StewardError("upstream", refused ?? failureText(fatal));
+    throw new StewardError("upstream", refused ?? failureText(fatal), remedyFor(fatal?.error));
   for (const result of failed) say(`  ${result.collector}: ${failureText(result)}`);
   say(`  ${results.length - failed.length} of ${results.length} collectors succeeded.`);
 }
 
 function failureText(result: CollectorResult | undefined): string {
   return result?.error === undefined ? "nothing was collected" : textOfError(result.error);
+}
+
+/** The client is right and lacks a scope, which the message alone hides. */
+function remedyFor(error: StewardError | undefined): { readonly remedy?: string } {
+  for (let cause: unknown = error; cause instanceof StewardError; cause = cause.cause)
+    if (failureOf(cause)?.reason === "oauth_invalid_scope")
+      return { remedy: "give the OAuth client the scope all:read in Tailscale's admin console" };
+  return {};
 }
 
 /** For the variables of a trial in this process. */

@@ -27,7 +27,9 @@ import { devicesPageRoutes } from "../pages/devices-page.ts";
 import { eventsPageRoute } from "../pages/events-page.ts";
 import { flowsPageRoute } from "../pages/flows-page.ts";
 import { indexRoute } from "../pages/index-page.ts";
-import { landingPage } from "../pages/landing-page.ts";
+import { landingRoute, monitorRoutes } from "../../../gateway/web/landing/route.ts";
+import type { CountHistory } from "../history/count-history.ts";
+import { landingDeps } from "../pages/landing-page.ts";
 import type { HostedMonitor } from "../services/monitor.ts";
 import type { ProcessProfiling } from "../telemetry/profiling.ts";
 import { reviewRoutes } from "../pages/review-pages.ts";
@@ -49,6 +51,7 @@ export interface ServedDaemon extends Pick<DaemonRuntime, "clock" | "ids"> {
   readonly dedup: HostedDedup | undefined;
   /** Current component and store states, for the headline of the page. */
   readonly health: () => ProcessHealth;
+  readonly history: CountHistory | undefined;
 }
 
 /** The services and pages of one listener. Needs every service to be running. */
@@ -121,13 +124,29 @@ function plainRoutes(
   const watched = isAdmin ? monitor : undefined;
   const hasEvents = watched !== undefined && config.get(events.enabled);
   const hasFlows = watched?.hasFlows === true;
-  const links = adminLinks(listener, {
+  const links = pageLinks(listener, {
+    monitor: watched !== undefined,
     documents: documents !== undefined,
     ai: config.get(aiEnabled),
     events: hasEvents,
     flows: hasFlows,
   });
   const live = { ...facts, refreshMs: config.get(adminRefreshInterval), links };
+  const status = landingDeps({
+    monitor,
+    dedup,
+    tokens: daemon.tokens?.current(),
+    lastMints: daemon.tokens?.lastMints,
+    history: daemon.history,
+    hasEvents,
+    refusing: {
+      dedup: documents !== undefined && dedup === undefined,
+      tokens: vault !== undefined && daemon.tokens?.current() === undefined,
+    },
+    health: daemon.health,
+    clock,
+  });
+  const shown = { ...facts, links, api: listener === "gateway" };
   return [
     ...(vault?.plain ?? []),
     ...profiling.routes,
@@ -142,14 +161,15 @@ function plainRoutes(
           ...facts,
           clock,
           ai: config.get(aiEnabled),
-          devices: watched !== undefined,
-          events: hasEvents,
-          flows: hasFlows,
+          links,
         })
       : []),
     ...(watched === undefined
       ? []
-      : devicesPageRoutes({ monitor: watched, clock }, { ...facts, links })),
+      : [
+          ...devicesPageRoutes({ monitor: watched, clock }, { ...facts, links }),
+          ...monitorRoutes(status, { ...shown, alone: listener === "admin" }),
+        ]),
     ...(watched === undefined || !hasEvents
       ? []
       : [eventsPageRoute({ monitor: watched, clock }, live)]),
@@ -164,33 +184,23 @@ function plainRoutes(
             tokens: vault !== undefined,
           }),
         ]
-      : landingPage(
-          {
-            monitor,
-            dedup,
-            tokens: daemon.tokens?.current(),
-            lastMints: daemon.tokens?.lastMints,
-            refusing: {
-              dedup: documents !== undefined && dedup === undefined,
-              tokens: vault !== undefined && daemon.tokens?.current() === undefined,
-            },
-            health: daemon.health,
-            clock,
-          },
-          { ...facts, api: listener === "gateway", ai: config.get(aiEnabled) },
-        )),
+      : []),
+    ...(listener === "gateway" && surface !== "gateway" ? [landingRoute(status, shown)] : []),
+    ...(listener === "admin" && watched === undefined ? [landingRoute(status, shown)] : []),
   ];
 }
 
-/** The pages of a listener that has the monitor's. */
-function adminLinks(
+/** The pages of a listener, in the order of their navigation. */
+function pageLinks(
   listener: "gateway" | "admin",
   {
+    monitor,
     documents,
     ai,
     events: hasEvents,
     flows: hasFlows,
   }: {
+    readonly monitor: boolean;
     readonly documents: boolean;
     readonly ai: boolean;
     readonly events: boolean;
@@ -198,8 +208,13 @@ function adminLinks(
   },
 ): readonly { readonly href: string; readonly label: string }[] {
   return [
-    { href: "/", label: "Status" },
-    { href: "/devices", label: "Devices" },
+    ...(listener === "gateway"
+      ? [
+          { href: "/", label: "Status" },
+          ...(monitor ? [{ href: "/monitor", label: "Monitor" }] : []),
+        ]
+      : [{ href: "/", label: monitor ? "Monitor" : "Status" }]),
+    ...(monitor ? [{ href: "/devices", label: "Devices" }] : []),
     ...(hasFlows ? [{ href: "/flows", label: "Flows" }] : []),
     ...(hasEvents ? [{ href: "/events", label: "Events" }] : []),
     ...(listener === "gateway" && documents

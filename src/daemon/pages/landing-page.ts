@@ -11,7 +11,7 @@ import type {
   TokenFacts,
 } from "../../../gateway/web/landing/process-summary.ts";
 import { parseStatus } from "../../../gateway/web/landing/read-status.ts";
-import { landingRoutes, type LandingOptions } from "../../../gateway/web/landing/route.ts";
+import type { LandingDeps } from "../../../gateway/web/landing/route.ts";
 import type { StatusJson } from "../../gen/status-json.ts";
 import type { FailedRun } from "../../dedup/last-runs.ts";
 import type { Dedup } from "../../dedup/service.ts";
@@ -21,13 +21,15 @@ import { GroupStatus } from "../../gen/steward/dedup/v1/groups_pb.ts";
 import { SyncService } from "../../gen/steward/dedup/v1/sync_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { systemIds } from "../../kernel/base/ids.ts";
-import { createCall, type PlainRoute } from "../../kernel/service.ts";
+import { createCall } from "../../kernel/service.ts";
 import type { ThreadHost } from "../../kernel/threads/hosted-service.ts";
 import { readStatus } from "../../monitor/status/read-status.ts";
 import { ENGINE_TYPE } from "../../tokens/engine/type.ts";
 import type { Tokens } from "../../tokens/service.ts";
 import type { LastMints } from "../../tokens/telemetry/last-mints.ts";
+import type { CountHistory } from "../history/count-history.ts";
 import { callHandler } from "./call-handler.ts";
+import { readDay } from "./day.ts";
 import { processProblems, type ProcessHealth } from "../health.ts";
 
 /** Sources of the page; a service that is off is absent. */
@@ -38,6 +40,10 @@ export interface LandingPageSources {
     | undefined;
   readonly tokens?: Pick<Tokens, "levels" | "manager"> | undefined;
   readonly lastMints?: (() => LastMints) | undefined;
+  /** Counts of the services; undefined while there is nothing to count. */
+  readonly history?: Pick<CountHistory, "view"> | undefined;
+  /** Events are stored. */
+  readonly hasEvents?: boolean;
   /** Reads memory only. */
   readonly health?: () => ProcessHealth;
   /** Services that are on but refuse requests. */
@@ -52,37 +58,33 @@ const NO_LEASES = { leases: undefined, mounts: undefined, irrevocable: undefined
 /** Longest wait for a check of the archives. */
 const CHECK_MS = 1_000;
 
-/** The page and its assets. */
-export function landingPage(
-  { monitor, dedup, tokens, lastMints, refusing, health, clock }: LandingPageSources,
-  options: LandingOptions,
-): readonly PlainRoute[] {
-  return landingRoutes(
-    {
-      clock,
-      assets: pageAssets(),
-      ...(monitor === undefined ? {} : { status: (signal) => statusOf(monitor, signal) }),
-      summary: async (signal): Promise<ProcessSummary> => {
-        const archive =
-          refusing?.dedup === true
-            ? { ...OUT_OF_SERVICE, ...NO_DOCUMENTS }
-            : dedup && (await archiveFacts(dedup, signal));
-        // The check updates process health if an archive has just become unavailable.
-        await within(CHECK_MS, signal, clock, async () => await dedup?.checkArchives()).catch(
-          () => undefined,
-        );
-        return {
-          archive,
-          tokens:
-            refusing?.tokens === true
-              ? { ...OUT_OF_SERVICE, ...NO_LEASES }
-              : tokens && tokenFacts(tokens, lastMints?.()),
-          problems: health === undefined ? [] : processProblems(health()),
-        };
-      },
+/** What `/` and `/monitor` are made from. */
+export function landingDeps(sources: LandingPageSources): LandingDeps {
+  const { monitor, dedup, tokens, lastMints, refusing, health, clock } = sources;
+  return {
+    clock,
+    assets: pageAssets(),
+    ...(monitor === undefined ? {} : { status: (signal) => statusOf(monitor, signal) }),
+    day: (signal) => readDay(sources, signal),
+    summary: async (signal): Promise<ProcessSummary> => {
+      const archive =
+        refusing?.dedup === true
+          ? { ...OUT_OF_SERVICE, ...NO_DOCUMENTS }
+          : dedup && (await archiveFacts(dedup, signal));
+      // The check updates process health if an archive has just become unavailable.
+      await within(CHECK_MS, signal, clock, async () => await dedup?.checkArchives()).catch(
+        () => undefined,
+      );
+      return {
+        archive,
+        tokens:
+          refusing?.tokens === true
+            ? { ...OUT_OF_SERVICE, ...NO_LEASES }
+            : tokens && tokenFacts(tokens, lastMints?.()),
+        problems: health === undefined ? [] : processProblems(health()),
+      };
     },
-    options,
-  );
+  };
 }
 
 /** The status as pages read it. Rejects while the monitor is not running. */

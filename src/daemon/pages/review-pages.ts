@@ -39,10 +39,8 @@ export interface ReviewPagesOptions {
   readonly clock: Clock;
   /** Whether a language model makes suggestions. */
   readonly ai: boolean;
-  /** Whether this listener has the pages of devices, of events and of flows. */
-  readonly devices: boolean;
-  readonly events: boolean;
-  readonly flows: boolean;
+  /** The pages of the listener. */
+  readonly links: readonly { readonly href: string; readonly label: string }[];
 }
 
 /** What pages read. */
@@ -119,7 +117,7 @@ const PAGES: readonly Page[] = [
 /** `dedup` is undefined while the service refuses requests: the pages then say so. */
 export function reviewRoutes(
   dedup: Pick<Dedup, "service"> | undefined,
-  { demo, version, clock, ai, devices, events, flows }: ReviewPagesOptions,
+  { demo, version, clock, ai, links }: ReviewPagesOptions,
 ): readonly PlainRoute[] {
   return PAGES.map(({ template, title, module, render, needsAi = false }) => ({
     verb: "GET",
@@ -141,7 +139,10 @@ export function reviewRoutes(
         title,
         demo,
         version,
-        nav: navigation(template, { ai, devices, events, flows }),
+        nav: links.map((link) => ({
+          ...link,
+          here: link.href !== "/" && template.startsWith(link.href),
+        })),
         body,
       };
       return await pageAnswer(
@@ -159,24 +160,6 @@ function apisOf(rpc: readonly BoundService[], call: Call): Omit<Apis, "ai"> {
     suggestions: createSuggestionsApi(rpc, call),
     settings: createSettingsApi(rpc, call),
   };
-}
-
-function navigation(
-  template: string,
-  { ai, devices, events, flows }: Pick<ReviewPagesOptions, "ai" | "devices" | "events" | "flows">,
-) {
-  return [
-    { href: "/", label: "Status" },
-    ...(devices ? [{ href: "/devices", label: "Devices" }] : []),
-    ...(flows ? [{ href: "/flows", label: "Flows" }] : []),
-    ...(events ? [{ href: "/events", label: "Events" }] : []),
-    { href: "/duplicates", label: "Duplicates", here: template.startsWith("/duplicates") },
-    { href: "/documents", label: "Documents", here: template.startsWith("/documents") },
-    ...(ai
-      ? [{ href: "/suggestions", label: "Suggestions", here: template.startsWith("/suggestions") }]
-      : []),
-    { href: "/docs", label: "API" },
-  ];
 }
 
 function refusing(title: string): View {

@@ -4,7 +4,9 @@
  */
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import type { Log } from "../../kernel/base/log.ts";
+import type { ServiceCountsView } from "../../monitor/presence/types.ts";
 import type {
+  CountsRequest,
   ProcessStatusReply,
   ProcessConstants,
   ProcessStatusMessage,
@@ -14,6 +16,7 @@ import type {
 export interface ProcessStatusSource {
   constants(): ProcessConstants;
   answer(question: { readonly labels: boolean }): Omit<ProcessStatusReply, "kind" | "id">;
+  counts(): ServiceCountsView;
 }
 
 /**
@@ -31,9 +34,11 @@ export function createProcessStatusPorts(
       current?.close();
       current = port1;
       const send = (message: ProcessStatusMessage): void => port1.postMessage(message);
-      port1.on("message", ({ id, labels }: ProcessStatusRequest) => {
+      port1.on("message", (asked: ProcessStatusRequest | CountsRequest) => {
+        const { id } = asked;
         try {
-          send({ kind: "answer", id, ...source.answer({ labels }) });
+          if (asked.kind === "counts") send({ kind: "counted", id, counts: source.counts() });
+          else send({ kind: "answer", id, ...source.answer({ labels: asked.labels }) });
         } catch (error) {
           log.error("cannot report the daemon's status", { error });
         }

@@ -2,6 +2,7 @@
 import type { MessagePort } from "node:worker_threads";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Log } from "../../kernel/base/log.ts";
+import type { ServiceCountsView } from "../../monitor/presence/types.ts";
 import type { ProcessTelemetry } from "../telemetry/telemetry.ts";
 import { processStatusReply, type ProcessStatusSources } from "./answer.ts";
 import { processConstants, type ConstantFacts } from "./constants.ts";
@@ -17,6 +18,8 @@ export interface ProcessStatusDeps extends Pick<
   readonly log: Log;
   readonly processTelemetry: Pick<ProcessTelemetry, "telemetry" | "scope">;
   readonly readings: RuntimeReadings;
+  /** Counts of the services, by hour and day. */
+  readonly counts: () => ServiceCountsView;
 }
 
 /** Lives as long as the process. */
@@ -40,6 +43,7 @@ export function createProcessStatus(
     states,
     stores,
     readings,
+    counts,
   } = deps;
   const sources: ProcessStatusSources = {
     config: facts.configuration.config,
@@ -57,5 +61,6 @@ export function createProcessStatus(
   return createProcessStatusPorts(log, {
     constants: () => processConstants(facts),
     answer: (question) => processStatusReply(sources, question),
+    counts,
   });
 }

@@ -10,13 +10,20 @@ import {
   PresenceState as State,
   type NetworkPresenceSchema,
   type PresenceCountSchema,
+  type ServiceCountsSchema,
 } from "../../gen/steward/monitor/v1/presence_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import { parseDuration } from "../../kernel/config/values/units.ts";
 import { bindService, type BoundService } from "../../kernel/service.ts";
 import { schemaVersion } from "../../kernel/wire/style.ts";
-import { RETENTION_DAYS, type PresenceCount, type PresenceView } from "./types.ts";
+import {
+  RETENTION_DAYS,
+  type PresenceCount,
+  type PresenceView,
+  type ServiceCountFacts,
+  type ServiceCountsView,
+} from "./types.ts";
 
 const MIN_WINDOW_MS = 60_000;
 const DEFAULT_WINDOW_MS = 86_400_000;
@@ -41,9 +48,10 @@ export interface PresenceSource {
 export function createPresenceApi(
   clock: Pick<Clock, "now">,
   networks: () => readonly PresenceSource[],
+  services: () => Promise<ServiceCountsView>,
 ): BoundService {
   return bindService(PresenceService, {
-    getPresence(request) {
+    async getPresence(request) {
       const nowMs = clock.now();
       const startMs = nowMs - windowOf(request);
       const report: MessageInitShape<typeof PresenceReportSchema> = {
@@ -55,6 +63,7 @@ export function createPresenceApi(
           const view = network.view({ startMs, endMs: nowMs, device: request.device });
           return view === undefined ? [] : [rowOf(network.name, view)];
         }),
+        services: countsOf(await services()),
       };
       return { presence: create(PresenceReportSchema, report) };
     },
@@ -101,6 +110,17 @@ function rowOf(
     hours: hours.map(countOf),
     days: days.map(countOf),
   };
+}
+
+function countsOf({
+  hours,
+  days,
+}: ServiceCountsView): MessageInitShape<typeof ServiceCountsSchema> {
+  const row = ({ atMs, ...counts }: ServiceCountFacts) => ({
+    at: timestampFromMs(atMs),
+    ...counts,
+  });
+  return { hours: hours.map(row), days: days.map(row) };
 }
 
 function countOf({

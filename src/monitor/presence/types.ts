@@ -35,6 +35,21 @@ export interface PresenceCount {
   readonly online: number;
 }
 
+/** Counts of the services beside the monitor at the last observation of a period. */
+export interface ServiceCountFacts {
+  /** Beginning of the period. */
+  readonly atMs: number;
+  readonly documents: number | undefined;
+  readonly groups: number | undefined;
+  readonly leases: number | undefined;
+}
+
+/** Oldest first. */
+export interface ServiceCountsView {
+  readonly hours: readonly ServiceCountFacts[];
+  readonly days: readonly ServiceCountFacts[];
+}
+
 /** What is known of a network within a window. */
 export interface PresenceView {
   readonly observed: readonly ObservedSpan[];

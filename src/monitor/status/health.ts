@@ -64,7 +64,7 @@ export function evaluateHealth({ process, checkpoints, delivery, networks }: Hea
             reason: `checkpoints are not stored: ${checkpoints}`,
             remedy:
               "check the disk of checkpoint.file_path; Steward recovers by itself once it accepts writes",
-            link: "#config",
+            link: "/monitor#config",
           },
         ]),
     ...delivery.filter(({ failing }) => failing).map(deliveryProblem),
@@ -83,7 +83,12 @@ export function evaluateHealth({ process, checkpoints, delivery, networks }: Hea
 }
 
 function problem(panel: "collectors" | "config" | "api", reason: string, remedy: string): Problem {
-  return { part: panel === "config" ? "export" : "network", reason, remedy, link: `#${panel}` };
+  return {
+    part: panel === "config" ? "export" : "network",
+    reason,
+    remedy,
+    link: `/monitor#${panel}`,
+  };
 }
 
 function deliveryProblem({

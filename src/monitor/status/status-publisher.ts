@@ -7,6 +7,7 @@ import type { CardinalityInfo as ScopeCardinality } from "../../kernel/telemetry
 import type { ThreadContext } from "../../kernel/threads/hosted-service.ts";
 import { monitorMetrics, monitorRecords } from "../catalogue/monitor-catalogue.ts";
 import type { MonitorOptions } from "../options.ts";
+import type { ServiceCountsView } from "../presence/types.ts";
 import type { MonitorStatus } from "../status.ts";
 import type { Thresholds } from "./rows/cardinality-rows.ts";
 import { createCardinalitySampler } from "./samplers/cardinality-sampler.ts";
@@ -33,6 +34,8 @@ export interface StatusPublisher {
   readonly service: BoundService;
   /** Takes samples while it runs. */
   readonly component: Component;
+  /** Counts of the services beside the monitor. */
+  counts(): Promise<ServiceCountsView>;
   /** Attaches the process status port, if present. */
   attach(ports: ThreadContext["ports"]): void;
 }
@@ -83,6 +86,7 @@ export function createStatusPublisher(
       start: () => Promise.resolve(samplers.forEach((sampler) => sampler.start())),
       stop: () => Promise.resolve(samplers.forEach((sampler) => sampler.stop())),
     },
+    counts: () => processStatus.counts(),
     attach(ports) {
       const port = ports[PROCESS_STATUS_PORT];
       if (port !== undefined) processStatus.attach(port);

@@ -1,6 +1,7 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { describe, expect, it } from "vitest";
-import { archiveFacts, landingPage, tokenFacts } from "../../../src/daemon/pages/landing-page.ts";
+import { archiveFacts, landingDeps, tokenFacts } from "../../../src/daemon/pages/landing-page.ts";
+import { landingRoute } from "../../../gateway/web/landing/route.ts";
 import { AnalysisService } from "../../../src/gen/steward/dedup/v1/analysis_pb.ts";
 import { DuplicateService } from "../../../src/gen/steward/dedup/v1/duplicates_pb.ts";
 import { SyncService } from "../../../src/gen/steward/dedup/v1/sync_pb.ts";
@@ -174,29 +175,27 @@ describe("what the landing page tells of the tokens", () => {
 });
 
 describe("the landing page of a daemon", () => {
+  const options = { demo: false, version: "1.2.3", links: [] };
+
   it("stands when every service is off", async () => {
-    const [page] = landingPage({ clock: systemClock }, { demo: false, version: "1.2.3" });
-    const answer = await page?.handle(
+    const answer = await landingRoute(landingDeps({ clock: systemClock }), options).handle(
       { query: new URLSearchParams(), headers: {} } as Partial<PlainRequest> as PlainRequest,
       createCall({ signal, requestId: "r" }),
     );
-    expect(answer?.body).toContain("services.dedup: true");
+    expect(answer.body).toContain("services.dedup: true");
   });
 
   it("says that a monitor which does not run does not answer", async () => {
-    const [page] = landingPage(
-      {
-        clock: systemClock,
-        monitor: {
-          component: { call: () => Promise.reject(new Error("the monitor does not run")) },
-        },
+    const deps = landingDeps({
+      clock: systemClock,
+      monitor: {
+        component: { call: () => Promise.reject(new Error("the monitor does not run")) },
       },
-      { demo: false, version: "1.2.3" },
-    );
-    const answer = await page?.handle(
+    });
+    const answer = await landingRoute(deps, options).handle(
       { query: new URLSearchParams(), headers: {} } as Partial<PlainRequest> as PlainRequest,
       createCall({ signal, requestId: "r" }),
     );
-    expect(answer?.body).toContain("the monitor does not run");
+    expect(answer.body).toContain("the monitor does not run");
   });
 });

@@ -16,9 +16,7 @@ const options = {
   version: "1",
   clock: systemClock,
   ai: true,
-  devices: false,
-  events: false,
-  flows: false,
+  links: [{ href: "/", label: "Status" }],
 };
 
 describe("the pages of the document service", () => {

@@ -422,6 +422,10 @@ describe("a port to the process status", () => {
         if (broken) throw new Error("odd");
         return { status: new Uint8Array([labels ? 2 : 3]), series: [] };
       },
+      counts: () => ({
+        hours: [{ atMs: 5, documents: 1, groups: undefined, leases: undefined }],
+        days: [],
+      }),
     });
     const port = ports.port();
     const told: ProcessStatusMessage[] = [];
@@ -433,7 +437,21 @@ describe("a port to the process status", () => {
     await once(port, "message");
     await next(7, true);
     await next(8, false);
-    expect(told.map((message) => ({ ...message, status: [...message.status] }))).toMatchObject([
+    port.postMessage({ kind: "counts", id: 10 });
+    await once(port, "message");
+    expect(told.pop()).toEqual({
+      kind: "counted",
+      id: 10,
+      counts: {
+        hours: [{ atMs: 5, documents: 1, groups: undefined, leases: undefined }],
+        days: [],
+      },
+    });
+    expect(
+      told.map((message) =>
+        message.kind === "counted" ? message : { ...message, status: [...message.status] },
+      ),
+    ).toMatchObject([
       { kind: "constants" },
       { kind: "answer", id: 7, status: [2] },
       { kind: "answer", id: 8, status: [3] },

@@ -1,7 +1,12 @@
 /** A gateway that serves the landing page and the status it is made from. */
 import { pageAssets } from "../../../gateway/web/assets.ts";
+import type { DayFacts } from "../../../gateway/web/landing/day.ts";
 import type { ProcessSummary } from "../../../gateway/web/landing/process-summary.ts";
-import { landingRoutes } from "../../../gateway/web/landing/route.ts";
+import {
+  landingRoute,
+  monitorRoutes,
+  type LandingDeps,
+} from "../../../gateway/web/landing/route.ts";
 import type { StatusJson } from "../../../src/gen/status-json.ts";
 import { Access } from "../../../src/gen/steward/options/v1/options_pb.ts";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
@@ -14,6 +19,7 @@ export interface LandingFixture {
   status?: () => StatusJson;
   readonly summary?: ProcessSummary;
   readonly demo?: boolean;
+  day?: () => DayFacts;
 }
 
 const assets = pageAssets();
@@ -23,6 +29,7 @@ function routesOf({
   status,
   summary = allServices,
   demo = false,
+  day,
 }: LandingFixture): readonly PlainRoute[] {
   const plain = (template: string, answer: () => unknown): PlainRoute => ({
     verb: "GET",
@@ -36,16 +43,24 @@ function routesOf({
         body: JSON.stringify(answer()),
       }),
   });
+  const deps: LandingDeps = {
+    summary: () => summary,
+    ...(day === undefined ? {} : { day: () => Promise.resolve(day()) }),
+    assets,
+    clock: systemClock,
+    ...(status === undefined ? {} : { status: () => Promise.resolve(status()) }),
+  };
+  const options = {
+    demo,
+    version: "0.1.0",
+    links: [
+      { href: "/", label: "Status" },
+      { href: "/monitor", label: "Monitor" },
+    ],
+  };
   return [
-    ...landingRoutes(
-      {
-        summary: () => summary,
-        assets,
-        clock: systemClock,
-        ...(status === undefined ? {} : { status: () => Promise.resolve(status()) }),
-      },
-      { demo, version: "0.1.0" },
-    ),
+    landingRoute(deps, options),
+    ...monitorRoutes(deps, { ...options, alone: false }),
     ...(status === undefined ? [] : [plain("/api/status.json", status)]),
   ];
 }

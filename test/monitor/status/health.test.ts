@@ -183,9 +183,9 @@ describe("the verdict", () => {
       ],
     });
     expect(problems.map(({ part, link }) => [part, link])).toEqual([
-      ["export", "#config"],
-      ["network", "#collectors"],
-      ["network", "#collectors"],
+      ["export", "/monitor#config"],
+      ["network", "/monitor#collectors"],
+      ["network", "/monitor#collectors"],
     ]);
     expect(problems.map(({ remedy }) => remedy)).toEqual([
       expect.stringContaining("otlp.endpoint"),

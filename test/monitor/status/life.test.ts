@@ -236,7 +236,7 @@ describe("the process", () => {
         part: "stream",
         reason: "component stream: the port is taken",
         remedy: "free it",
-        link: "#config",
+        link: "/monitor#config",
       },
     ],
     delivery: [

@@ -4,7 +4,9 @@ import type { MessagePort } from "node:worker_threads";
 import { StatusSchema, type Status } from "../../../gen/steward/monitor/v1/status_pb.ts";
 import type { Clock } from "../../../kernel/base/clock.ts";
 import type { AnyLogRow, AnyRow } from "../../../kernel/telemetry/types.ts";
+import type { ServiceCountsView } from "../../presence/types.ts";
 import type {
+  CountsRequest,
   ProcessStatusReply,
   ProcessField,
   ProcessStatusMessage,
@@ -40,6 +42,8 @@ export interface ProcessStatusClient {
    */
   request(wanted: { readonly labels: boolean }): Promise<ProcessView>;
   catalogue(): ProcessCatalogue;
+  /** Never rejects: without a timely reply it resolves with the last ones. */
+  counts(): Promise<ServiceCountsView>;
 }
 
 /** Starts without a port. */
@@ -64,6 +68,7 @@ class PortClient implements ProcessStatusClient {
   #catalogue: ProcessCatalogue = { metrics: [], records: [] };
   #answer: Status | undefined;
   #series: readonly MetricFacts[] = [];
+  #counts: ServiceCountsView = { hours: [], days: [] };
   #labelled: readonly MetricFacts[] | undefined;
 
   constructor(clock: Clock) {
@@ -84,18 +89,30 @@ class PortClient implements ProcessStatusClient {
 
   async request({ labels }: { readonly labels: boolean }): Promise<ProcessView> {
     const port = this.#port;
-    if (port !== undefined) await this.#answered(port, labels);
+    if (port !== undefined)
+      await this.#answered(labels, (id) =>
+        port.postMessage({ kind: "ask", id, labels } satisfies ProcessStatusRequest),
+      );
     return {
       status: this.#status(),
       series: labels ? (this.#labelled ?? this.#series) : this.#series,
     };
   }
 
+  async counts(): Promise<ServiceCountsView> {
+    const port = this.#port;
+    if (port !== undefined)
+      await this.#answered(false, (id) =>
+        port.postMessage({ kind: "counts", id } satisfies CountsRequest),
+      );
+    return this.#counts;
+  }
+
   catalogue(): ProcessCatalogue {
     return this.#catalogue;
   }
 
-  #answered(port: MessagePort, labels: boolean): Promise<void> {
+  #answered(labels: boolean, ask: (id: number) => void): Promise<void> {
     const id = this.#nextId;
     this.#nextId += 1;
     return new Promise((resolve) => {
@@ -106,12 +123,16 @@ class PortClient implements ProcessStatusClient {
       };
       const timer = this.#clock.timer(this.#clock.monotonic() + ANSWER_MS, settle);
       this.#pending.set(id, { labels, settle });
-      port.postMessage({ kind: "ask", id, labels } satisfies ProcessStatusRequest);
+      ask(id);
     });
   }
 
   #hear(message: ProcessStatusMessage): void {
     if (message.kind === "answer") return this.#take(message);
+    if (message.kind === "counted") {
+      this.#counts = message.counts;
+      return this.#pending.get(message.id)?.settle();
+    }
     this.#constants = fromBinary(StatusSchema, message.status);
     this.#catalogue = { metrics: message.metrics, records: message.records };
   }

@@ -4,6 +4,7 @@
  * with series that do not fit into it.
  */
 import type { Status } from "../../../gen/steward/monitor/v1/status_pb.ts";
+import type { ServiceCountsView } from "../../presence/types.ts";
 import type { AnyLogRow, AnyRow } from "../../../kernel/telemetry/types.ts";
 
 /** Name of the port among those the service receives. */
@@ -42,6 +43,12 @@ export interface ProcessStatusRequest {
   readonly labels: boolean;
 }
 
+/** The services' counts, which only presence needs. */
+export interface CountsRequest {
+  readonly kind: "counts";
+  readonly id: number;
+}
+
 /** Current values. */
 export interface ProcessStatusReply {
   readonly kind: "answer";
@@ -56,8 +63,14 @@ export interface ProcessStatusReply {
   readonly series: readonly MetricFacts[];
 }
 
+interface CountsReply {
+  readonly kind: "counted";
+  readonly id: number;
+  readonly counts: ServiceCountsView;
+}
+
 /** Sent by the main thread. */
-export type ProcessStatusMessage = ProcessConstants | ProcessStatusReply;
+export type ProcessStatusMessage = ProcessConstants | ProcessStatusReply | CountsReply;
 
 /** Status fields that the process fills; the monitor fills all others. */
 export type ProcessField =

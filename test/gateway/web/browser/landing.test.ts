@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
+import type { DayFacts } from "../../../../gateway/web/landing/day.ts";
 import type { StatusJson } from "../../../../src/gen/status-json.ts";
 import { fullStatus, healthyStatus, largeStatus, offStatus } from "../fixtures/status.ts";
 import { startLanding } from "../start-landing.ts";
@@ -21,6 +22,38 @@ const PANELS = [
 ];
 const SIZES = { phone: { width: 390, height: 844 }, desk: { width: 1440, height: 900 } };
 
+const HOUR = 3_600_000;
+const at = (hoursAgo: number): string => new Date(Date.now() - hoursAgo * HOUR).toISOString();
+const DAY: DayFacts = {
+  devices: { points: [20, 22, 22], yesterday: 20 },
+  online: { points: [18, 21, 19], yesterday: 18 },
+  documents: { points: [100, 120], yesterday: 100 },
+  groups: { points: [3, 3], yesterday: 4 },
+  leases: { points: [1, 5, 2], yesterday: undefined },
+  came: { count: 2, names: ["oak", "elm"] },
+  left: { count: 0, names: [] },
+  events: [{ time: at(1), source: "audit", severity: "warn", summary: "Policy changed", seq: 1 }],
+};
+const REPORT = {
+  schema_version: 1,
+  generated_at: at(0),
+  start: at(24),
+  retention_days: 30,
+  networks: [
+    {
+      name: "home",
+      observed: [{ from: at(24), to: at(0) }],
+      devices: [
+        { id: "n1", name: "fig", state: "online", changes: [{ at: at(2), state: "online" }] },
+      ],
+      truncated: false,
+      hours: [],
+      days: [],
+    },
+  ],
+  services: { hours: [], days: [] },
+};
+
 /** Violations of axe's rules, best practices included, in words. */
 async function violations(page: Page): Promise<string[]> {
   const found = await page.evaluate(
@@ -30,7 +63,7 @@ async function violations(page: Page): Promise<string[]> {
 }
 
 describe.skipIf(chromiumPath === undefined)(
-  "the landing page in a real browser",
+  "the pages over the status in a real browser",
   { timeout: 120_000 },
   () => {
     for (const [size, viewport] of Object.entries(SIZES))
@@ -42,7 +75,7 @@ describe.skipIf(chromiumPath === undefined)(
           const { page } = await openPage({ viewport, colorScheme, bypassCSP: true });
           for (const make of [fullStatus, offStatus]) {
             status = make();
-            await page.goto(url);
+            await page.goto(`${url}/monitor`);
             await ready(page);
             await page.evaluate(axe);
             for (const panel of PANELS) {
@@ -60,11 +93,41 @@ describe.skipIf(chromiumPath === undefined)(
         });
       }
 
+    it("says on / what waits for the reader and what changed, within the rules of axe, and follows both", async () => {
+      const status = (): StatusJson => ({ ...fullStatus(), refresh_ms: 100 });
+      const url = await startLanding({ status, day: () => DAY });
+      for (const viewport of Object.values(SIZES))
+        for (const colorScheme of ["light", "dark"] as const) {
+          const { page } = await openPage({ viewport, colorScheme, bypassCSP: true });
+          await page.goto(url);
+          await ready(page);
+          await page.evaluate(axe);
+          expect(await violations(page)).toEqual([]);
+          expect(
+            await page.evaluate("document.documentElement.scrollWidth - innerWidth"),
+          ).toBeLessThanOrEqual(0);
+        }
+      const { page } = await openPage();
+      await page.route("**/api/presence.json", (route) =>
+        route.fulfill({ status: 200, json: REPORT }),
+      );
+      await page.route("**/api/events.json?limit=5", (route) =>
+        route.fulfill({ status: 200, json: { rows: [] } }),
+      );
+      await page.goto(url);
+      await page.getByText("2 devices joined: oak, elm.").waitFor();
+      await ready(page);
+      await page.getByText("1 device joined: fig.").waitFor();
+      expect(await page.getByText("Nothing waits for you.").count()).toBe(0);
+      await page.getByRole("link", { name: /^1 group of near-duplicates|groups of near-/ }).count();
+      expect(await page.locator('a[href="/monitor#collectors"]').count()).toBeGreaterThan(0);
+    });
+
     it("asks nobody but its own origin, and its policy is never broken", async () => {
       const url = await startLanding({ status: fullStatus });
       const { page, complaints, requests } = await openPage();
       for (const panel of PANELS) {
-        await page.goto(`${url}/#${panel}`);
+        await page.goto(`${url}/monitor#${panel}`);
         await ready(page);
       }
       await page.getByRole("button", { name: "Refresh now" }).click();
@@ -90,12 +153,12 @@ describe.skipIf(chromiumPath === undefined)(
       for (const javaScriptEnabled of [true, false]) {
         const { page, complaints } = await openPage({ javaScriptEnabled });
         for (const panel of PANELS) {
-          await page.goto(`${url}/#${panel}`);
+          await page.goto(`${url}/monitor#${panel}`);
           if (javaScriptEnabled) await ready(page);
           expect([
             await page.locator("img, #app script, #app [onerror]").count(),
             await page.title(),
-          ]).toEqual([0, "Status – Steward"]);
+          ]).toEqual([0, "Monitor – Steward"]);
         }
         expect(complaints).toEqual([]);
       }
@@ -103,7 +166,7 @@ describe.skipIf(chromiumPath === undefined)(
 
     it("is read whole without scripts: every panel, one below the other", async () => {
       const { page } = await openPage({ javaScriptEnabled: false });
-      await page.goto(await startLanding({ status: fullStatus }));
+      await page.goto(`${await startLanding({ status: fullStatus })}/monitor`);
       for (const panel of PANELS) expect(await page.locator(`#${panel}`).isVisible()).toBe(true);
       expect(await page.getByRole("searchbox").count()).toBe(0);
       await page.locator('nav a[href="#config"]').click();
@@ -114,11 +177,11 @@ describe.skipIf(chromiumPath === undefined)(
 
     it("has tabs that the keyboard reaches, goes through and opens", async () => {
       const { page } = await openPage();
-      await page.goto(await startLanding({ status: healthyStatus }));
+      await page.goto(`${await startLanding({ status: healthyStatus })}/monitor`);
       await ready(page);
       for (
         let presses = 0;
-        presses < 20 && (await page.locator("[role=tab]:focus").count()) === 0;
+        presses < 30 && (await page.locator("[role=tab]:focus").count()) === 0;
         presses += 1
       )
         await page.keyboard.press("Tab");
@@ -147,7 +210,7 @@ describe.skipIf(chromiumPath === undefined)(
         status: () => ({ ...fullStatus(), devices: largeStatus(40).devices }),
       });
       const { page } = await openPage();
-      await page.goto(`${url}/#inventory`);
+      await page.goto(`${url}/monitor#inventory`);
       await ready(page);
       const filter = page.getByRole("searchbox", { name: "Filter devices" });
       await filter.fill("atlas");
@@ -213,14 +276,14 @@ describe.skipIf(chromiumPath === undefined)(
       await page.route("**/api/status.json", (route) =>
         broken ? route.abort() : route.continue(),
       );
-      await page.goto(`${url}/#collectors`);
+      await page.goto(url);
       await ready(page);
       const good = (): Promise<unknown> =>
         page.evaluate(
           "(() => { const probe = document.createElement('i'); probe.style.color = 'var(--good)'; document.body.append(probe); const green = getComputedStyle(probe).color; probe.remove(); return [...document.querySelectorAll('#app *')].filter((each) => getComputedStyle(each).color === green || getComputedStyle(each).fill === green).length; })()",
         );
       await page.getByText("Healthy", { exact: true }).waitFor();
-      expect(await good()).toBeGreaterThan(10);
+      expect(await good()).toBeGreaterThan(3);
       broken = true;
       await page.getByText("Not known", { exact: true }).waitFor();
       for (const text of [
@@ -233,7 +296,7 @@ describe.skipIf(chromiumPath === undefined)(
       expect(await good()).toBe(0);
       broken = false;
       await page.getByText("Healthy", { exact: true }).waitFor();
-      expect(await good()).toBeGreaterThan(10);
+      expect(await good()).toBeGreaterThan(3);
     });
 
     it("has no figure of what is off, unread or not counted, and no state of a store that is off", async () => {
@@ -250,19 +313,21 @@ describe.skipIf(chromiumPath === undefined)(
         device_cache: unread,
         devices: [],
       };
-      await page.goto(
-        await startLanding({
-          status: () => ({
-            ...off,
-            networks: [network],
-            cardinality: { ...off.cardinality, total_series: [9] },
-            flow_store: {
-              ...off.flow_store,
-              backend: { healthy: false, kind: "", persistent: false },
-            },
-          }),
+      const url = await startLanding({
+        status: () => ({
+          ...off,
+          networks: [network],
+          cardinality: { ...off.cardinality, total_series: [9] },
+          flow_store: {
+            ...off.flow_store,
+            backend: { healthy: false, kind: "", persistent: false },
+          },
         }),
-      );
+      });
+      await page.goto(url);
+      await ready(page);
+      expect(await page.locator(".cards").innerText()).toMatch(/Devices\s+–[^]*Series\s+–/);
+      await page.goto(`${url}/monitor`);
       await ready(page);
       const text = async (panel: string): Promise<string> => {
         await page.locator(`#tab-${panel}`).click();
@@ -271,7 +336,6 @@ describe.skipIf(chromiumPath === undefined)(
       expect(await text("overview")).toMatch(
         /Devices – not read yet Last export – nothing is pushed .*Active series – not counted yet .*home API key 1 of 0 collectors – not read yet 0 0 answered 429 –/,
       );
-      expect(await page.locator(".cards").innerText()).toMatch(/Devices\s+–[^]*Series\s+–/);
       expect(await text("cardinality")).toMatch(
         /Active series – not counted yet .*Series are counted once/,
       );
@@ -301,7 +365,7 @@ describe.skipIf(chromiumPath === undefined)(
         last_status: code,
       });
       await page.goto(
-        `${await startLanding({ status: () => ({ ...full, api: { ...full.api, endpoints: [endpoint("gone", 404), endpoint("refused", 403)] } }) })}/#api`,
+        `${await startLanding({ status: () => ({ ...full, api: { ...full.api, endpoints: [endpoint("gone", 404), endpoint("refused", 403)] } }) })}/monitor#api`,
       );
       await ready(page);
       const state = (name: string): Promise<string | null> =>
@@ -311,7 +375,7 @@ describe.skipIf(chromiumPath === undefined)(
 
     it("writes each length of time in one way", async () => {
       const { page } = await openPage();
-      await page.goto(await startLanding({ status: fullStatus }));
+      await page.goto(`${await startLanding({ status: fullStatus })}/monitor`);
       await ready(page);
       for (const panel of ["overview", "collectors", "api", "inventory"]) {
         await page.locator(`#tab-${panel}`).click();
@@ -325,7 +389,7 @@ describe.skipIf(chromiumPath === undefined)(
 
     it("ends the head of a column of figures where the figures end", async () => {
       const { page } = await openPage();
-      await page.goto(`${await startLanding({ status: fullStatus })}/#collectors`);
+      await page.goto(`${await startLanding({ status: fullStatus })}/monitor#collectors`);
       await ready(page);
       // Right edges of the text of each head and of the first line of its first cell, in whole
       // pixels.
@@ -361,7 +425,7 @@ describe.skipIf(chromiumPath === undefined)(
 
     it("asks before it purges, with the way out in focus, and tells the outcome", async () => {
       const { page } = await openPage();
-      await page.goto(`${await startLanding({ status: fullStatus })}/#inventory`);
+      await page.goto(`${await startLanding({ status: fullStatus })}/monitor#inventory`);
       await ready(page);
       let posts = 0;
       await page.route("**/api/rdns/purge", (route) => {
@@ -382,7 +446,7 @@ describe.skipIf(chromiumPath === undefined)(
       const status = largeStatus(10_000);
       const url = await startLanding({ status: () => status });
       const { page } = await openPage();
-      await page.goto(`${url}/#inventory`);
+      await page.goto(`${url}/monitor#inventory`);
       await ready(page);
       // The best of three: other tests have the machine, too.
       let [paint, took] = [Infinity, Infinity];

@@ -2,7 +2,11 @@ import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { pageAssets } from "../../../../gateway/web/assets.ts";
 import { parseStatus } from "../../../../gateway/web/landing/read-status.ts";
-import { landingRoutes, type LandingDeps } from "../../../../gateway/web/landing/route.ts";
+import {
+  landingRoute,
+  monitorRoutes,
+  type LandingDeps,
+} from "../../../../gateway/web/landing/route.ts";
 import {
   GetStatusResponseSchema,
   StatusService,
@@ -16,6 +20,10 @@ import { startGateway } from "../../start-gateway.ts";
 import { fullStatus, healthyStatus, summary } from "../fixtures/status.ts";
 
 const assets = pageAssets();
+const LINKS = [
+  { href: "/", label: "Status" },
+  { href: "/monitor", label: "Monitor" },
+];
 
 async function start(
   deps: Partial<LandingDeps>,
@@ -23,13 +31,12 @@ async function start(
   auth: Parameters<typeof startGateway>[0] = {},
   options: { readonly api?: boolean } = {},
 ): Promise<string> {
+  const all: LandingDeps = { summary: () => summary, assets, clock: systemClock, ...deps };
+  const given = { demo, version: "1.2.3", links: LINKS, ...options };
   return (
     await startGateway({
       services: [],
-      plain: landingRoutes(
-        { summary: () => summary, assets, clock: systemClock, ...deps },
-        { demo, version: "1.2.3", ...options },
-      ),
+      plain: [landingRoute(all, given), ...monitorRoutes(all, { ...given, alone: false })],
       ...auth,
     })
   ).url;
@@ -138,7 +145,7 @@ describe("the landing page's route", () => {
         (match) => match[1],
       );
     expect(await cards(await start({ status: () => Promise.resolve(fullStatus()) }))).toEqual([
-      "#inventory",
+      "/devices",
       "/duplicates",
       "/docs#group-tokens_EngineService",
     ]);
@@ -146,7 +153,7 @@ describe("the landing page's route", () => {
       await cards(
         await start({ status: () => Promise.resolve(fullStatus()) }, false, {}, { api: false }),
       ),
-    ).toEqual(["#inventory"]);
+    ).toEqual(["/devices"]);
   });
 
   it("says that it is a demo, and only then", async () => {
@@ -250,6 +257,7 @@ describe("the landing page's route", () => {
       "https://elsewhere.example",
       "javascript:alert(1)",
       "#collectors",
+      "/monitor#collectors",
     ].map((link) => ({ part: "x", reason: link, link }));
     const body = await (
       await fetch(
@@ -263,13 +271,13 @@ describe("the landing page's route", () => {
       [...body.matchAll(/<ul class="reasons">.*?<\/ul>/g)].flatMap(([list]) =>
         [...list.matchAll(/href="([^"]*)"/g)].map(([, href]) => href),
       ),
-    ).toEqual(["#collectors"]);
+    ).toEqual(["/monitor#collectors"]);
   });
 
   it("keeps what a reader chose in the address", async () => {
     const body = await (
       await fetch(
-        `${await start({ status: () => Promise.resolve(fullStatus()) })}/?network=lab&devices.q=atlas`,
+        `${await start({ status: () => Promise.resolve(fullStatus()) })}/monitor?network=lab&devices.q=atlas`,
       )
     ).text();
     expect(body).toContain('value="atlas"');

@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file steward/monitor/v1/presence.proto.
  */
 export const file_steward_monitor_v1_presence: GenFile = /*@__PURE__*/
-  fileDesc("CiFzdGV3YXJkL21vbml0b3IvdjEvcHJlc2VuY2UucHJvdG8SEnN0ZXdhcmQubW9uaXRvci52MSLaAQoOUHJlc2VuY2VSZXBvcnQSFgoOc2NoZW1hX3ZlcnNpb24YASABKAUSMAoMZ2VuZXJhdGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgVzdGFydBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcmV0ZW50aW9uX2RheXMYBCABKAUSNQoIbmV0d29ya3MYBSADKAsyIy5zdGV3YXJkLm1vbml0b3IudjEuTmV0d29ya1ByZXNlbmNlOgSozhgBIv4BCg9OZXR3b3JrUHJlc2VuY2USDAoEbmFtZRgBIAEoCRIyCghvYnNlcnZlZBgCIAMoCzIgLnN0ZXdhcmQubW9uaXRvci52MS5PYnNlcnZlZFNwYW4SMwoHZGV2aWNlcxgDIAMoCzIiLnN0ZXdhcmQubW9uaXRvci52MS5EZXZpY2VQcmVzZW5jZRIRCgl0cnVuY2F0ZWQYBCABKAgSMAoFaG91cnMYBSADKAsyIS5zdGV3YXJkLm1vbml0b3IudjEuUHJlc2VuY2VDb3VudBIvCgRkYXlzGAYgAygLMiEuc3Rld2FyZC5tb25pdG9yLnYxLlByZXNlbmNlQ291bnQiYAoMT2JzZXJ2ZWRTcGFuEigKBGZyb20YASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKAnRvGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKRAQoORGV2aWNlUHJlc2VuY2USCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIwCgVzdGF0ZRgDIAEoDjIhLnN0ZXdhcmQubW9uaXRvci52MS5QcmVzZW5jZVN0YXRlEjMKB2NoYW5nZXMYBCADKAsyIi5zdGV3YXJkLm1vbml0b3IudjEuUHJlc2VuY2VDaGFuZ2UiagoOUHJlc2VuY2VDaGFuZ2USJgoCYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKBXN0YXRlGAIgASgOMiEuc3Rld2FyZC5tb25pdG9yLnYxLlByZXNlbmNlU3RhdGUiWAoNUHJlc2VuY2VDb3VudBImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHZGV2aWNlcxgCIAEoBRIOCgZvbmxpbmUYAyABKAUqfwoNUHJlc2VuY2VTdGF0ZRIeChpQUkVTRU5DRV9TVEFURV9VTlNQRUNJRklFRBAAEhkKFVBSRVNFTkNFX1NUQVRFX09OTElORRABEhoKFlBSRVNFTkNFX1NUQVRFX09GRkxJTkUQAhIXChNQUkVTRU5DRV9TVEFURV9HT05FEANCCorOGAYIARABGAFiBnByb3RvMw", [file_google_protobuf_timestamp, file_steward_options_v1_options]);
+  fileDesc("CiFzdGV3YXJkL21vbml0b3IvdjEvcHJlc2VuY2UucHJvdG8SEnN0ZXdhcmQubW9uaXRvci52MSKPAgoOUHJlc2VuY2VSZXBvcnQSFgoOc2NoZW1hX3ZlcnNpb24YASABKAUSMAoMZ2VuZXJhdGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgVzdGFydBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcmV0ZW50aW9uX2RheXMYBCABKAUSNQoIbmV0d29ya3MYBSADKAsyIy5zdGV3YXJkLm1vbml0b3IudjEuTmV0d29ya1ByZXNlbmNlEjMKCHNlcnZpY2VzGAYgASgLMiEuc3Rld2FyZC5tb25pdG9yLnYxLlNlcnZpY2VDb3VudHM6BKjOGAEi/gEKD05ldHdvcmtQcmVzZW5jZRIMCgRuYW1lGAEgASgJEjIKCG9ic2VydmVkGAIgAygLMiAuc3Rld2FyZC5tb25pdG9yLnYxLk9ic2VydmVkU3BhbhIzCgdkZXZpY2VzGAMgAygLMiIuc3Rld2FyZC5tb25pdG9yLnYxLkRldmljZVByZXNlbmNlEhEKCXRydW5jYXRlZBgEIAEoCBIwCgVob3VycxgFIAMoCzIhLnN0ZXdhcmQubW9uaXRvci52MS5QcmVzZW5jZUNvdW50Ei8KBGRheXMYBiADKAsyIS5zdGV3YXJkLm1vbml0b3IudjEuUHJlc2VuY2VDb3VudCJgCgxPYnNlcnZlZFNwYW4SKAoEZnJvbRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJgoCdG8YAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIpEBCg5EZXZpY2VQcmVzZW5jZRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEjAKBXN0YXRlGAMgASgOMiEuc3Rld2FyZC5tb25pdG9yLnYxLlByZXNlbmNlU3RhdGUSMwoHY2hhbmdlcxgEIAMoCzIiLnN0ZXdhcmQubW9uaXRvci52MS5QcmVzZW5jZUNoYW5nZSJqCg5QcmVzZW5jZUNoYW5nZRImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoFc3RhdGUYAiABKA4yIS5zdGV3YXJkLm1vbml0b3IudjEuUHJlc2VuY2VTdGF0ZSJYCg1QcmVzZW5jZUNvdW50EiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdkZXZpY2VzGAIgASgFEg4KBm9ubGluZRgDIAEoBSJwCg1TZXJ2aWNlQ291bnRzEi8KBWhvdXJzGAEgAygLMiAuc3Rld2FyZC5tb25pdG9yLnYxLlNlcnZpY2VDb3VudBIuCgRkYXlzGAIgAygLMiAuc3Rld2FyZC5tb25pdG9yLnYxLlNlcnZpY2VDb3VudCKcAQoMU2VydmljZUNvdW50EiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCglkb2N1bWVudHMYAiABKAVIAIgBARITCgZncm91cHMYAyABKAVIAYgBARITCgZsZWFzZXMYBCABKAVIAogBAUIMCgpfZG9jdW1lbnRzQgkKB19ncm91cHNCCQoHX2xlYXNlcyp/Cg1QcmVzZW5jZVN0YXRlEh4KGlBSRVNFTkNFX1NUQVRFX1VOU1BFQ0lGSUVEEAASGQoVUFJFU0VOQ0VfU1RBVEVfT05MSU5FEAESGgoWUFJFU0VOQ0VfU1RBVEVfT0ZGTElORRACEhcKE1BSRVNFTkNFX1NUQVRFX0dPTkUQA0IKis4YBggBEAEYAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_steward_options_v1_options]);
 
 /**
  * Presence of the devices of all networks within a window.
@@ -57,6 +57,13 @@ export type PresenceReport = Message<"steward.monitor.v1.PresenceReport"> & {
    * @generated from field: repeated steward.monitor.v1.NetworkPresence networks = 5;
    */
   networks: NetworkPresence[];
+
+  /**
+   * Counts of the document and tokens services. Networks and devices of the request do not limit them.
+   *
+   * @generated from field: steward.monitor.v1.ServiceCounts services = 6;
+   */
+  services?: ServiceCounts | undefined;
 };
 
 /**
@@ -235,6 +242,76 @@ export type PresenceCount = Message<"steward.monitor.v1.PresenceCount"> & {
  */
 export const PresenceCountSchema: GenMessage<PresenceCount> = /*@__PURE__*/
   messageDesc(file_steward_monitor_v1_presence, 5);
+
+/**
+ * Counts of the services beside the monitor.
+ *
+ * @generated from message steward.monitor.v1.ServiceCounts
+ */
+export type ServiceCounts = Message<"steward.monitor.v1.ServiceCounts"> & {
+  /**
+   * Counts at the end of each hour of the window, oldest first; hours in which Steward did not run are missing.
+   *
+   * @generated from field: repeated steward.monitor.v1.ServiceCount hours = 1;
+   */
+  hours: ServiceCount[];
+
+  /**
+   * Counts at the end of each day in UTC, as far as they are kept, oldest first; the last one is today, until now.
+   *
+   * @generated from field: repeated steward.monitor.v1.ServiceCount days = 2;
+   */
+  days: ServiceCount[];
+};
+
+/**
+ * Describes the message steward.monitor.v1.ServiceCounts.
+ * Use `create(ServiceCountsSchema)` to create a new message.
+ */
+export const ServiceCountsSchema: GenMessage<ServiceCounts> = /*@__PURE__*/
+  messageDesc(file_steward_monitor_v1_presence, 6);
+
+/**
+ * Counts at the last observation of a period. What was off or did not answer is missing.
+ *
+ * @generated from message steward.monitor.v1.ServiceCount
+ */
+export type ServiceCount = Message<"steward.monitor.v1.ServiceCount"> & {
+  /**
+   * Beginning of the period.
+   *
+   * @generated from field: google.protobuf.Timestamp at = 1;
+   */
+  at?: Timestamp | undefined;
+
+  /**
+   * Documents of all archives.
+   *
+   * @generated from field: optional int32 documents = 2;
+   */
+  documents?: number | undefined;
+
+  /**
+   * Groups of near-duplicates.
+   *
+   * @generated from field: optional int32 groups = 3;
+   */
+  groups?: number | undefined;
+
+  /**
+   * Live leases of minted tokens.
+   *
+   * @generated from field: optional int32 leases = 4;
+   */
+  leases?: number | undefined;
+};
+
+/**
+ * Describes the message steward.monitor.v1.ServiceCount.
+ * Use `create(ServiceCountSchema)` to create a new message.
+ */
+export const ServiceCountSchema: GenMessage<ServiceCount> = /*@__PURE__*/
+  messageDesc(file_steward_monitor_v1_presence, 7);
 
 /**
  * @generated from enum steward.monitor.v1.PresenceState

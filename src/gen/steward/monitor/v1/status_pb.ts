@@ -302,7 +302,7 @@ export type HealthProblem = Message<"steward.monitor.v1.HealthProblem"> & {
   remedy: string;
 
   /**
-   * Where to read on: a path of this server, or the fragment of a panel of the status page.
+   * Where to read on: a path of this server, with the fragment of a panel where it has panels.
    *
    * @generated from field: string link = 4;
    */

@@ -1,6 +1,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { landing } from "../../../../gateway/web/landing/landing.ts";
+import { monitorPage } from "../../../../gateway/web/monitor/monitor-page.ts";
 import type { StatusJson } from "../../../../src/gen/status-json.ts";
 import { StatusSchema } from "../../../../src/gen/steward/monitor/v1/status_pb.ts";
 import { jsonName } from "../../../../src/kernel/wire/style.ts";
@@ -9,13 +10,23 @@ import { renderHtml } from "../render-html.ts";
 
 type Path = readonly (string | number)[];
 
+/** Both pages over the status, one below the other. */
 function draw(status: StatusJson, query = ""): string {
-  return renderHtml(
-    landing(
-      { status, summary: { archive: summary.archive }, summaryAtMs: Date.parse(NOW) },
-      { params: new URLSearchParams(query), nowMs: Date.parse(NOW), zone: "UTC", panel: undefined },
-    ),
-  );
+  return [landing, monitorPage]
+    .map((page) =>
+      renderHtml(
+        page(
+          { status, summary: { archive: summary.archive }, summaryAtMs: Date.parse(NOW) },
+          {
+            params: new URLSearchParams(query),
+            nowMs: Date.parse(NOW),
+            zone: "UTC",
+            panel: undefined,
+          },
+        ),
+      ),
+    )
+    .join("");
 }
 
 /** Of a long list two rows, and those that have other fields, say as much as all. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { deviceTable } from "../../../../gateway/web/landing/devices.ts";
-import { landing, PANELS } from "../../../../gateway/web/landing/landing.ts";
+import { deviceTable } from "../../../../gateway/web/monitor/devices.ts";
+import { monitorPage, PANELS } from "../../../../gateway/web/monitor/monitor-page.ts";
 import type { Device } from "../../../../src/gen/status-json.ts";
 import { fullStatus, summary, NOW } from "../fixtures/status.ts";
 import { renderHtml } from "../render-html.ts";
@@ -9,14 +9,14 @@ const nowMs = Date.parse(NOW);
 
 function panelText(panel: string): string {
   return renderHtml(
-    landing(
+    monitorPage(
       { status: fullStatus(), summary, summaryAtMs: nowMs },
       { params: new URLSearchParams(), nowMs, zone: "UTC", panel },
     ),
   );
 }
 
-describe("every table of the landing page", () => {
+describe("every table of the monitor's page", () => {
   it("sorts by every column, with a button, and filters where it has more than one row", () => {
     const tables = PANELS.flatMap((panel) =>
       panelText(panel)

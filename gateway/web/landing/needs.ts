@@ -1,0 +1,151 @@
+/** What waits for the reader: each with what to do about it, most urgent first. */
+import type { Device, StatusJson } from "../../../src/gen/status-json.ts";
+import { formatAge, formatSome } from "../format.ts";
+import { html, type Child, type View } from "../html.ts";
+import type { PageState } from "../page-state.ts";
+import { part } from "../pieces/section.ts";
+import { stateIcon, type State } from "../pieces/state.ts";
+import { moment } from "../pieces/time.ts";
+import type { LandingFacts } from "./process-summary.ts";
+
+/** A key that ends within this time needs somebody. */
+const SOON_MS = 14 * 86_400_000;
+/** Names in one line. */
+const MAX_NAMES = 3;
+
+interface Need {
+  readonly state: State;
+  readonly text: Child;
+  readonly href?: string | undefined;
+}
+
+export function needs(facts: LandingFacts, state: PageState): View {
+  const all = [
+    ...tokenNeeds(facts, state),
+    ...(facts.status === undefined ? [] : monitorNeeds(facts.status, state)),
+    ...archiveNeeds(facts),
+  ].toSorted((a, b) => Number(b.state === "bad") - Number(a.state === "bad"));
+  return part(
+    "Needs you",
+    all.length === 0
+      ? html`<p class="empty">Nothing waits for you.</p>`
+      : html`<ul class="lines">${all.map(
+          (need) =>
+            html`<li>${stateIcon(facts.stale === true ? "unknown" : need.state)}<span>${need.href === undefined ? need.text : html`<a href=${need.href}>${need.text}</a>`}</span></li>`,
+        )}</ul>`,
+  );
+}
+
+function monitorNeeds(status: StatusJson, state: PageState): readonly Need[] {
+  return [
+    ...ownKey(status, state),
+    ...failingCollectors(status),
+    ...endingKeys(status.devices, state),
+    ...missingScopes(status),
+  ];
+}
+
+function ownKey({ api: { auth } }: StatusJson, { nowMs }: PageState): readonly Need[] {
+  const at = Date.parse(auth.key_expires_at ?? "");
+  if (!(at - nowMs < SOON_MS)) return [];
+  return [
+    {
+      state: at <= nowMs ? "bad" : "notice",
+      text: `Steward's own credential for the control plane ${at <= nowMs ? "expired" : "expires"} ${formatAge(at, nowMs)}.`,
+      href: "/monitor#api",
+    },
+  ];
+}
+
+function failingCollectors({ collectors }: StatusJson): readonly Need[] {
+  const failing = collectors.filter(({ has_run, last_success }) => has_run && !last_success);
+  if (failing.length === 0) return [];
+  return [
+    {
+      state: "bad",
+      text: `${formatSome(failing.length, "collector")} failing: ${listed(failing.map(({ name }) => name))}.`,
+      href: "/monitor#collectors",
+    },
+  ];
+}
+
+function endingKeys(devices: readonly Device[], { nowMs }: PageState): readonly Need[] {
+  const ending = devices
+    .filter(({ key_expiry_disabled: never }) => never !== true)
+    .map(({ name, key_expires_at }) => ({ name, at: Date.parse(key_expires_at ?? "") }))
+    .filter(({ at }) => at - nowMs < SOON_MS)
+    .toSorted((a, b) => a.at - b.at);
+  const [first] = ending;
+  if (first === undefined) return [];
+  const when = `${first.at <= nowMs ? "expired" : "expires"} ${formatAge(first.at, nowMs)}`;
+  return [
+    {
+      state: first.at <= nowMs ? "bad" : "notice",
+      text:
+        ending.length === 1
+          ? `The key of ${first.name} ${when}.`
+          : `${formatSome(ending.length, "key")} of devices end within 14 days: ${listed(ending.map(({ name }) => name))}; the first ${when}.`,
+      href: ending.length === 1 ? `/devices/${encodeURIComponent(first.name)}` : "/devices",
+    },
+  ];
+}
+
+function missingScopes({ capability_matrix: rows }: StatusJson): readonly Need[] {
+  const count = rows.filter(({ actionable }) => actionable).length;
+  if (count === 0) return [];
+  return [
+    {
+      state: "notice",
+      text: `${formatSome(count, "operation")} denied by the control plane for want of a scope.`,
+      href: "/monitor#capabilities",
+    },
+  ];
+}
+
+function archiveNeeds({ summary: { archive }, api }: LandingFacts): readonly Need[] {
+  const pending = archive?.pending ?? 0;
+  if (pending === 0) return [];
+  return [
+    {
+      state: "notice",
+      text: `${formatSome(pending, "group")} of near-duplicates to review.`,
+      href: api === false ? undefined : "/duplicates",
+    },
+  ];
+}
+
+function tokenNeeds({ summary: { tokens } }: LandingFacts, state: PageState): readonly Need[] {
+  if (tokens === undefined) return [];
+  const { irrevocable = 0, failedMintAt, refusedMintAt } = tokens;
+  return [
+    ...(irrevocable > 0
+      ? [
+          {
+            state: "bad" as const,
+            text: `${formatSome(irrevocable, "lease")} could not be revoked: \`steward leases list\` names them.`,
+          },
+        ]
+      : []),
+    ...(failedMintAt === undefined
+      ? []
+      : [
+          {
+            state: "bad" as const,
+            text: html`<span>A mint failed ${moment(failedMintAt, state)}: the log and <code>bao read github/doctor</code> say why.</span>`,
+          },
+        ]),
+    ...(refusedMintAt === undefined
+      ? []
+      : [
+          {
+            state: "notice" as const,
+            text: html`<span>A mint was refused ${moment(refusedMintAt, state)}: the audit file says to whom and why.</span>`,
+          },
+        ]),
+  ];
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length - MAX_NAMES;
+  return `${names.slice(0, MAX_NAMES).join(", ")}${more > 0 ? ` and ${formatSome(more, "other")}` : ""}`;
+}
