@@ -5,6 +5,7 @@
 export const ALONE: Readonly<Record<string, string>> = {
   "test/dedup/archives/jsonl.test.ts": "measures the off-heap memory of its process",
   "test/dedup/archives/pipe.test.ts": "looks through the open files of its process",
+  "test/deploy/debian.test.ts": "changes the umask of its process",
   "test/faults/bodies.test.ts":
     "listens to a diagnostics channel, on which all requests of its process appear",
   "test/faults/slow-clients.test.ts": "measures the resident memory of its process",

@@ -6,10 +6,14 @@
  * lmdb 3.5.6 prints up to 109 bytes into 100 when the disk refuses a page, so a full or failing
  * disk could abort the process; and it writes to standard error past the log what its promises
  * reject with as well. Of the first the part beyond the size goes, the others become empty.
+ *
+ * `--if-missing` leaves an addon that is there. `--packages` and `--architecture` name another
+ * `node_modules` and the machine it is for (glibc): a release is made for both architectures.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
 
 /** Each is a format of C that ends with a zero byte; what is behind `keep` is cut off. */
 const TEXTS: readonly { readonly text: string; readonly keep: string }[] = [
@@ -23,9 +27,16 @@ const TEXTS: readonly { readonly text: string; readonly keep: string }[] = [
   { text: "do_write error %u %u\n", keep: "" },
 ];
 
-const folder = join(import.meta.dirname, "../node_modules/lmdb");
+const { values: options } = parseArgs({
+  options: {
+    "if-missing": { type: "boolean", default: false },
+    packages: { type: "string", default: join(import.meta.dirname, "../node_modules") },
+    architecture: { type: "string", default: process.arch },
+  },
+});
+const folder = join(options.packages, "lmdb");
 const target = join(folder, "build/Release/lmdb.node");
-if (!process.argv.includes("--if-missing") || !existsSync(target)) {
+if (!options["if-missing"] || !existsSync(target)) {
   const addon = readFileSync(prebuiltAddon());
   for (const { text, keep } of TEXTS) cut(addon, text, keep);
   mkdirSync(dirname(target), { recursive: true });
@@ -43,7 +54,7 @@ function prebuiltAddon(): string {
             .glibcVersionRuntime === undefined
         ? ".musl"
         : ".glibc";
-  const name = `@lmdb/lmdb-${process.platform}-${process.arch}`;
+  const name = `@lmdb/lmdb-${process.platform}-${options.architecture}`;
   return join(
     dirname(createRequire(join(folder, "index.js")).resolve(`${name}/package.json`)),
     `node.napi${libc}.node`,

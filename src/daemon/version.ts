@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { type as systemType, machine, release } from "node:os";
 import { join, resolve } from "node:path";
+import type { BuildInfo } from "../tokens/engine/types.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -16,8 +17,17 @@ export function versionReport(): string {
   return `steward ${stewardVersion()}\ncommit  ${commit}\nnode    ${process.versions.node}\nsystem  ${systemType()} ${release()} ${machine()}\n`;
 }
 
+/** What `npm run release` wrote into the tree; undefined in a clone and in a tree of one's own. */
+export function releaseInfo(): BuildInfo | undefined {
+  return manifest().release;
+}
+
 /** A built tree records its commit in `gitHead`, as npm does. */
-function manifest(): { readonly version: string; readonly gitHead?: string } {
+function manifest(): {
+  readonly version: string;
+  readonly gitHead?: string;
+  readonly release?: BuildInfo;
+} {
   return JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as ReturnType<
     typeof manifest
   >;

@@ -14,6 +14,7 @@ import { logicalHandlers } from "./api/logical.ts";
 import { systemHandlers } from "./api/system.ts";
 import { createEngine, unreleased } from "./engine/engine.ts";
 import { ENGINE_TYPE } from "./engine/type.ts";
+import type { BuildInfo } from "./engine/types.ts";
 import type { ProxyOptions } from "./engine/platform/http.ts";
 import { createBackend } from "./logical/backend.ts";
 import { tokensStore } from "./stores.ts";
@@ -50,6 +51,8 @@ export interface TokensOptions {
   /** The state directory. */
   readonly directory: string;
   readonly version: string;
+  /** Of a release; without it all build information is empty. */
+  readonly build?: BuildInfo | undefined;
   readonly mounts: readonly MountSpec[];
   readonly seal: SealOptions;
   readonly audit: readonly AuditDeviceConfig[];
@@ -220,7 +223,8 @@ class Inside implements Tokens {
   async #wake(): Promise<void> {
     if (this.#manager !== undefined) return;
     const { clock, ids, log, observe = unobserved } = this.#deps;
-    const { directory, audit, mounts, version, proxy, allowLinkLocal = false } = this.#options;
+    const { directory, audit, mounts, version, proxy } = this.#options;
+    const { allowLinkLocal = false, build = unreleased } = this.#options;
     const manager = await openManager({
       env: this.env,
       directory,
@@ -233,7 +237,7 @@ class Inside implements Tokens {
       log,
       observe,
       secrets: {
-        [ENGINE_TYPE]: createEngine({ version, build: unreleased, proxy, allowLinkLocal }),
+        [ENGINE_TYPE]: createEngine({ version, build, proxy, allowLinkLocal }),
       },
     });
     try {

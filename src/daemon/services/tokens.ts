@@ -32,7 +32,7 @@ import { watchMints, type LastMints } from "../../tokens/telemetry/last-mints.ts
 import { createTokensReport, reportTokens } from "../../tokens/telemetry/report.ts";
 import type { DaemonConfiguration } from "../configuration.ts";
 import { startDemoTokens, type DemoTokens } from "../demo/tokens.ts";
-import { stewardVersion } from "../version.ts";
+import { releaseInfo, stewardVersion } from "../version.ts";
 
 export interface HostedTokens {
   readonly component: Component;
@@ -147,6 +147,7 @@ export function tokensOptionsOf(
   return {
     directory: stateDirectory,
     version: stewardVersion(),
+    build: releaseInfo(),
     mounts: mountsOf(config),
     audit: auditOf(config),
     proxy: demo.demo ? proxyOf({}) : proxyOf(environment),
