@@ -61,8 +61,22 @@ const bodies = [
 ];
 const json = [
   ...'{}[],:"\\'.split(""),
-  ...["null", "true", "-0", "1e999", "-1", "9007199254740993", '"\\ud800"', "\ufeff", "\0", "é"],
-  ...['"event":', '"logs":[', '"nodeId":"n",', '"virtualTraffic":[', '{"time":', '"__proto__":'],
+  "null",
+  "true",
+  "-0",
+  "1e999",
+  "-1",
+  "9007199254740993",
+  '"\\ud800"',
+  "\ufeff",
+  "\0",
+  "é",
+  '"event":',
+  '"logs":[',
+  '"nodeId":"n",',
+  '"virtualTraffic":[',
+  '{"time":',
+  '"__proto__":',
 ];
 const oneText = [
   "\0",
@@ -301,7 +315,7 @@ export const decoders: Readonly<Record<string, Decoder>> = {
     words: oneText,
     decode(input) {
       for (const layout of ["partitioned", "flat"] as const) {
-        const name = readName(input.toString(), layout as Parameters<typeof readName>[1]);
+        const name = readName(input.toString(), layout);
         if (name !== undefined) expect(Number.isSafeInteger(name.timeMs)).toBe(true);
       }
     },

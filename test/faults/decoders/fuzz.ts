@@ -13,7 +13,7 @@ const MAX_MUTATIONS = 8;
 const MAX_INPUT_BYTES = 64 * 1024;
 
 /** Whole numbers from 0 to below `limit`. */
-export type Random = (limit: number) => number;
+type Random = (limit: number) => number;
 
 export interface Decoder {
   /** Valid inputs. */
@@ -25,7 +25,7 @@ export interface Decoder {
 }
 
 /** The same numbers for the same seed. */
-export function createRandom(seed: number): Random {
+function createRandom(seed: number): Random {
   let state = seed | 0;
   return (limit) => {
     state = (state + 0x9e3779b9) | 0;
@@ -95,8 +95,9 @@ function changed(value: unknown, random: Random): unknown {
   if (Array.isArray(value)) {
     const items = [...(value as readonly unknown[])];
     const at = random(items.length);
-    if (random(6) === 0) items.splice(at, 1);
-    else if (random(6) === 0) items.push(items[at]);
+    const what = random(6);
+    if (what === 0) items.splice(at, 1);
+    else if (what === 1) items.push(items[at]);
     else items[at] = changed(items[at], random);
     return items;
   }
