@@ -44,8 +44,8 @@ function verbatim(text: string): string[] {
   return [".nf", ...text.trimEnd().split("\n").map(roff), ".fi"];
 }
 
-/** A line that begins with a dot or a quote would be a request. */
+/** A line that begins with a dot or a quote would be a request; groff reads no bytes beyond ASCII. */
 function roff(line: string): string {
-  const escaped = line.replaceAll("\\", "\\e").replaceAll("-", "\\-");
+  const escaped = line.replaceAll("\\", "\\e").replaceAll("-", "\\-").replaceAll("…", "...");
   return /^[.']/.test(escaped) ? `\\&${escaped}` : escaped;
 }

@@ -60,12 +60,14 @@ describe("steward backup beside a running daemon", () => {
     expect(made).toMatchObject({ code: 0, stderr: "" });
     expect(made.stdout).toMatch(/^dedup\.mdb: .* MiB, \d+ rows$/m);
     expect(made.stdout).toMatch(/^dedup-sketch\.mdb: not included, Steward rebuilds it$/m);
-    expect(made.stdout).toContain(`backup of ${state} complete: 2 stores`);
+    expect(made.stdout).toContain(`backup of ${state} complete: 3 stores`);
     expect(readdirSync(target).sort()).toEqual([
       "dedup-text.mdb",
       "dedup-text.mdb.json",
       "dedup.mdb",
       "dedup.mdb.json",
+      "history.mdb",
+      "history.mdb.json",
       "manifest.json",
     ]);
     for (const file of readdirSync(target))

@@ -56,8 +56,10 @@ describe("the places of a streaming receiver", () => {
       const port = receiving.port("stream");
       const authorization = `Splunk ${TOKEN}`;
       const strangers = Array.from({ length: 20 }, () => halfSent(port, "Splunk wrong"));
-      await vi.waitFor(async () =>
-        expect((await post(port, { headers: { authorization }, body: RECORD })).status).toBe(200),
+      await vi.waitFor(
+        async () =>
+          expect((await post(port, { headers: { authorization }, body: RECORD })).status).toBe(200),
+        { timeout: 20_000 },
       );
       const holder = halfSent(port, authorization);
       await vi.waitFor(() => expect(receiving.sum("vpn.stream.inflight")).toBeGreaterThan(0), {
@@ -68,8 +70,10 @@ describe("the places of a streaming receiver", () => {
       expect(JSON.parse(busy.body)).toMatchObject({ code: 503 });
       expect((await rest(receiving.daemon, "GET", "/healthz")).status).toBe(200);
       for (const socket of [holder, ...strangers]) socket.destroy();
-      await vi.waitFor(async () =>
-        expect((await post(port, { headers: { authorization }, body: RECORD })).status).toBe(200),
+      await vi.waitFor(
+        async () =>
+          expect((await post(port, { headers: { authorization }, body: RECORD })).status).toBe(200),
+        { timeout: 20_000 },
       );
       await vi.waitFor(
         () => expect(receiving.sum("vpn.stream.rejected", { reason: "overloaded" })).toBe(1),

@@ -379,7 +379,13 @@ describe("the audit", () => {
         Array.from({ length: 9_000 }, (_, index) => [String(index).padEnd(length, "n"), index]),
       );
       await vault.ask("POST", "cubbyhole/names", { body: data });
-      const lines = readFileSync(auditFile()).subarray(before).toString().trim().split("\n");
+      // A request that was cut off before may be recorded only now.
+      const lines = readFileSync(auditFile())
+        .subarray(before)
+        .toString()
+        .trim()
+        .split("\n")
+        .filter((line) => line.includes('"cubbyhole/names"'));
       expect([
         lines.length,
         Math.max(...lines.map((line) => Buffer.byteLength(line))) <= 65_536,

@@ -152,6 +152,18 @@ describe("the webhook receiver", () => {
     );
   });
 
+  it("counts events once that are replayed in another order, alone and with others", async () => {
+    const list = Array.from({ length: 12 }, () => event());
+    const shuffled = list.map((_, at) => list[(at * 5 + 3) % list.length] ?? {});
+    const counter = { "vpn.webhook.type": "nodeCreated" };
+    await adds(receiving, ["vpn.webhook.duplicates", {}], 24, async () =>
+      adds(receiving, ["vpn.webhook.events", counter], 12, async () => {
+        for (const part of [shuffled.slice(0, 6), shuffled.slice(6), list, shuffled.toReversed()])
+          expect((await send(events(...part))).status).toBe(200);
+      }),
+    );
+  });
+
   it("logs what a type's members allow, with its severity, and ignores data of a wrong shape", async () => {
     await send(
       events(

@@ -110,11 +110,11 @@ describe.skipIf(!able)("as the service's user (skipped without root and setpriv)
     });
     expect(asService(commandOf("check"), where)).toEqual({
       code: 0,
-      output: expect.stringContaining(`${where.state}: all 4 stores are intact`) as string,
+      output: expect.stringContaining(`${where.state}: all 5 stores are intact`) as string,
     });
     expect(asService(commandOf("backup"), where)).toEqual({
       code: 0,
-      output: expect.stringContaining("complete: 3 stores") as string,
+      output: expect.stringContaining("complete: 4 stores") as string,
     });
     expect(asService(commandOf("rotate-key"), where)).toEqual({
       code: 1,

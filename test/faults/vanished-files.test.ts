@@ -320,6 +320,7 @@ describe("a state folder in use", () => {
     expect(readdirSync(join(place.state, "stores")).sort()).toEqual([
       "dedup",
       "dedup-text",
+      "history",
       "tokens",
     ]);
   });
@@ -335,6 +336,7 @@ describe("a state folder in use", () => {
     expect(readdirSync(join(moved.state, "stores")).sort()).toEqual([
       "dedup",
       "dedup-text",
+      "history",
       "tokens",
     ]);
   });

@@ -157,6 +157,7 @@ class IsolatedNetwork {
   #registered: readonly Registered[] = [];
   #opened: Opened | undefined;
   #opening: Promise<void> = Promise.resolve();
+  #deviceWaitMs = DEVICE_WAIT_MS;
   /** Why it could not be opened. */
   failure: string | undefined;
 
@@ -180,6 +181,8 @@ class IsolatedNetwork {
   }
 
   async cycle({ signal, timeoutMs }: CycleBudget): Promise<readonly CollectorResult[]> {
+    // A cycle waits for its devices before it runs the others.
+    this.#deviceWaitMs = 0;
     const { clock } = this.#deps;
     const beganMs = clock.monotonic();
     const opening = this.#open(this.#prepare(), AbortSignal.any([signal, this.#closed.signal]));
@@ -348,7 +351,7 @@ class IsolatedNetwork {
         store: flowStore,
         metricIntervalMs: facts.metricIntervalMs,
         awaitsDevices: this.#collectsDevices(),
-        deviceWaitMs: DEVICE_WAIT_MS,
+        deviceWaitMs: this.#deviceWaitMs,
       }),
       audit: createAuditIntake({ options, scope, clock, log, annotations, events, crossDedup }),
       events,
