@@ -51,7 +51,7 @@ describe("the Containerfile", () => {
   });
 
   it("sets variables that Steward has, and stores state in the volume", () => {
-    const known = new Set(daemonSchema.keys.map((key) => variableOf(key.path)));
+    const known = new Set(daemonSchema.map((key) => variableOf(key.path)));
     const variables = inLastStage("ENV")
       .flatMap((value) => value.split(" "))
       .map((pair) => pair.split("="));
