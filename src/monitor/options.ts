@@ -7,6 +7,7 @@ import type { Sampling, TracingOptions } from "../kernel/telemetry/tracing/traci
 import type { SentSecret } from "../kernel/threads/secrets.ts";
 import type { IngressOptions } from "./ingress/options.ts";
 import type { ReceiversOptions } from "./receivers/options.ts";
+import type { ReverseDnsOptions } from "./reverse-dns/types.ts";
 
 /** HTTP settings of control plane calls. */
 export interface HttpOptions {
@@ -292,6 +293,8 @@ export interface MonitorOptions {
   readonly events: EventStoreOptions;
   /** Undefined while `flows.enabled` is false. */
   readonly flows?: FlowStoreOptions | undefined;
+  /** Undefined while it is off. */
+  readonly reverseDns?: ReverseDnsOptions | undefined;
   readonly selfObservability: { readonly enabled: boolean; readonly instanceId: string };
   /** Warning thresholds of the cardinality page; by default the first network's. */
   readonly cardinality?: Pick<CardinalityOptions, "warningThreshold" | "criticalThreshold">;

@@ -35,6 +35,7 @@ import { RECEIVERS } from "./receivers/names.ts";
 import { createReceiverEffects } from "./receivers/effects.ts";
 import { createIntake } from "./receivers/intake.ts";
 import { createReceivers, type Receivers } from "./receivers/receivers.ts";
+import { addReverseDns, createReverseDnsApi, type ReverseDns } from "./reverse-dns/reverse-dns.ts";
 import { createPresenceApi } from "./presence/presence-api.ts";
 import { reportPrivacy } from "./privacy/report.ts";
 import type { MonitorStatus } from "./status.ts";
@@ -94,7 +95,7 @@ export async function createMonitorWith(
         },
         provider.kind,
       ));
-  const { networks, checkpoints, events, flows, scope } = await assembleMonitor(
+  const { networks, checkpoints, events, flows, reverseDns, scope } = await assembleMonitor(
     {
       clock,
       ids,
@@ -163,6 +164,7 @@ export async function createMonitorWith(
     networks: networks.flatMap((network) => network.status() ?? []),
     checkpoints: checkpoints.status(),
     flows: flows?.status(),
+    reverseDns,
     certificates: receivers?.certificates() ?? [],
     events: events?.status(),
   });
@@ -189,6 +191,7 @@ export async function createMonitorWith(
       publisher.service,
       createEventApi(clock, events),
       createFlowApi(clock, flows),
+      createReverseDnsApi(reverseDns),
       createPresenceApi(
         clock,
         () =>
@@ -223,6 +226,8 @@ export interface MonitorParts {
   readonly events: EventStore | undefined;
   /** Undefined while no flows are stored. */
   readonly flows: FlowStores | undefined;
+  /** Undefined while it is off. */
+  readonly reverseDns: ReverseDns | undefined;
   /** The process's own series, which belong to no network. */
   readonly scope: Scope;
 }
@@ -260,6 +265,11 @@ export async function assembleMonitor(
   const annotations = addAnnotations(deps, options, { scope, checkpoints });
   const events = options.events.enabled ? createEventStore(options.events) : undefined;
   const flows = createFlowStores(clock, options);
+  const reverseDns = addReverseDns(
+    deps,
+    options.reverseDns,
+    options.selfObservability.enabled ? scope : undefined,
+  );
   const networks = options.networks.map((network): MonitoredNetwork => {
     const shown = (collector: string): string =>
       options.several ? `${network.name}/${collector}` : collector;
@@ -276,6 +286,7 @@ export async function assembleMonitor(
         annotations,
         events: events ?? { record: () => undefined },
         flowStore: flows?.of(network.name),
+        reverseNames: reverseDns?.names,
         latestClientVersion: () => latest.latest(),
         registered: (collector) => firstRun.registered(shown(collector)),
         succeeded: () => firstRun.succeeded(),
@@ -284,12 +295,13 @@ export async function assembleMonitor(
           CHECKPOINTS,
           ...(options.annotations === undefined ? [] : [ANNOTATIONS]),
           latest.name,
+          ...(reverseDns === undefined ? [] : [reverseDns.component.name]),
         ],
       },
       network,
     );
   });
-  return { networks, checkpoints, events, flows, scope };
+  return { networks, checkpoints, events, flows, reverseDns, scope };
 }
 
 function createWriter(

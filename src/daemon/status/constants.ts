@@ -27,8 +27,6 @@ import { advisoriesOf } from "./advisories.ts";
 import { configSummary, firstProvider } from "./config-summary.ts";
 
 const MILLISECONDS = 1_000;
-/** The zero duration as the status prints it. */
-const NONE = "0s";
 
 export interface ConstantFacts {
   readonly configuration: DaemonConfiguration;
@@ -60,7 +58,6 @@ export function processConstants(facts: ConstantFacts): ProcessConstants {
       webhookEnabled: config.get(webhook.enabled),
     },
     geoip: {},
-    reverseDns: { ttl: NONE, negativeTtl: NONE },
   });
   return {
     kind: "constants",

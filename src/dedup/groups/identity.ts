@@ -4,6 +4,7 @@
  * passed on at most once.
  */
 import { createHash } from "node:crypto";
+import { asArgument } from "../../kernel/base/ids.ts";
 import type { Steps } from "./steps.ts";
 import { compareText } from "./vertices.ts";
 
@@ -124,5 +125,5 @@ function keyOf(members: readonly number[]): string {
 export function newGroupId(generation: number, documentIds: readonly string[]): string {
   const hash = createHash("sha256").update(`${generation}`);
   for (const id of documentIds.toSorted(compareText)) hash.update("\0").update(id);
-  return hash.digest("base64url").slice(0, 21);
+  return asArgument(hash.digest("base64url").slice(0, 21));
 }

@@ -3,7 +3,7 @@ import { randomBytes, randomFillSync, randomUUID } from "node:crypto";
 import { customRandom, urlAlphabet } from "nanoid";
 
 export interface Ids {
-  /** 21 characters of the nanoid alphabet. */
+  /** 21 characters of the nanoid alphabet, fit to be an argument of a command. */
   nanoid(): string;
   /** `length` characters of 0-9A-Za-z. */
   base62(length: number): string;
@@ -25,11 +25,19 @@ export function base62Digits(value: number, length: number): string {
   return digits;
 }
 
+/**
+ * An id without a dash at its begin: on a command line it would be an option, and in a spreadsheet
+ * a formula.
+ */
+export function asArgument(id: string): string {
+  return id.replace(/^-/, "_");
+}
+
 /** Identifiers from any source of bytes; a seeded source gives repeatable ids. */
 export function createIds(bytes: (length: number) => Uint8Array): Ids {
   const nano = customRandom(urlAlphabet, 21, bytes);
   return {
-    nanoid: () => nano(),
+    nanoid: () => asArgument(nano()),
     base62: (length) => customRandom(BASE62, length, bytes)(),
     uuid: () => formatUuid(bytes(16)),
     bytes,

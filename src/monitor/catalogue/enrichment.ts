@@ -38,7 +38,7 @@ const geoipReloads = defineMetric({
   help: "Database hot swaps by database and result.",
   when: "enrichment.geoip.enabled",
 });
-const rdnsCacheCapacity = defineMetric({
+export const rdnsCacheCapacity = defineMetric({
   name: "vpn.rdns.cache.capacity",
   kind: "gauge",
   unit: "1",
@@ -46,7 +46,7 @@ const rdnsCacheCapacity = defineMetric({
   help: "Maximum entries of the cache.",
   when: "enrichment.reverse_dns.enabled and self_observability.enabled",
 });
-const rdnsCacheEntries = defineMetric({
+export const rdnsCacheEntries = defineMetric({
   name: "vpn.rdns.cache.entries",
   kind: "gauge",
   unit: "1",
@@ -54,7 +54,7 @@ const rdnsCacheEntries = defineMetric({
   help: "Entries in the cache.",
   when: "enrichment.reverse_dns.enabled and self_observability.enabled",
 });
-const rdnsCacheEvictions = defineMetric({
+export const rdnsCacheEvictions = defineMetric({
   name: "vpn.rdns.cache.evictions",
   kind: "counter",
   unit: "1",
@@ -63,7 +63,7 @@ const rdnsCacheEvictions = defineMetric({
   help: "Entries removed: expired, stale_expired, purge.",
   when: "enrichment.reverse_dns.enabled and self_observability.enabled",
 });
-const rdnsCacheLookups = defineMetric({
+export const rdnsCacheLookups = defineMetric({
   name: "vpn.rdns.cache.lookups",
   kind: "counter",
   unit: "1",
@@ -72,7 +72,7 @@ const rdnsCacheLookups = defineMetric({
   help: "Reverse-name lookups by result: hit, stale, negative, miss.",
   when: "enrichment.reverse_dns.enabled and self_observability.enabled",
 });
-const rdnsCacheOverflows = defineMetric({
+export const rdnsCacheOverflows = defineMetric({
   name: "vpn.rdns.cache.overflows",
   kind: "counter",
   unit: "1",
@@ -80,7 +80,7 @@ const rdnsCacheOverflows = defineMetric({
   help: "New addresses not scheduled because the cache was full.",
   when: "enrichment.reverse_dns.enabled and self_observability.enabled",
 });
-const rdnsQueries = defineMetric({
+export const rdnsQueries = defineMetric({
   name: "vpn.rdns.queries",
   kind: "counter",
   unit: "1",
@@ -89,7 +89,7 @@ const rdnsQueries = defineMetric({
   help: "Background resolver queries by result.",
   when: "enrichment.reverse_dns.enabled and self_observability.enabled",
 });
-const rdnsRefreshes = defineMetric({
+export const rdnsRefreshes = defineMetric({
   name: "vpn.rdns.refreshes",
   kind: "counter",
   unit: "1",

@@ -24,6 +24,7 @@ import { checkStreaming } from "../receivers/config/check-streaming.ts";
 import { checkWebhook } from "../receivers/config/check-webhook.ts";
 import { streamingSchema, streamingTls } from "../receivers/config/stream-keys.ts";
 import { webhookSchema, webhookTls } from "../receivers/config/webhook-keys.ts";
+import { checkReverseDns, reverseDnsSchema } from "../reverse-dns/keys.ts";
 import { upkeepSchema } from "./upkeep-keys.ts";
 
 /** They stand at the root of the file. */
@@ -40,6 +41,7 @@ export const monitorKeys: Schema = [
   ...streamingSchema,
   ...webhookSchema,
   ...ingressSchema,
+  ...reverseDnsSchema,
 ];
 
 export const monitorChecks: readonly Check[] = [
@@ -58,4 +60,5 @@ export const monitorChecks: readonly Check[] = [
   webhookTls.check,
   checkIngress,
   checkEvents,
+  checkReverseDns,
 ];

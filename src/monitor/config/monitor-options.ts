@@ -24,6 +24,7 @@ import { processResource } from "../../kernel/telemetry/resource.ts";
 import { sendSecret } from "../../kernel/threads/secrets.ts";
 import type { AnnotationOptions, MonitorOptions, PrivacyOptions } from "../options.ts";
 import { ingressOptions } from "../ingress/config/ingress-keys.ts";
+import { reverseDnsOptions } from "../reverse-dns/keys.ts";
 import { webhookOptions } from "../receivers/config/webhook-keys.ts";
 import { streamOptions } from "../receivers/config/stream-keys.ts";
 import { annotationCategories, annotations } from "./annotation-keys.ts";
@@ -79,6 +80,7 @@ export function monitorOptions(config: Config, facts: MonitorFacts): MonitorOpti
     annotations: annotationOptions(config),
     events: readKeyGroup(config, events),
     flows: flowStoreOptions(config),
+    reverseDns: reverseDnsOptions(config),
     selfObservability: readKeyGroup(config, selfObservability),
     cardinality: {
       warningThreshold: config.get(cardinality.warningThreshold),

@@ -1,6 +1,6 @@
 /** Enriches connections with names, identities and services. */
 import type { Endpoint } from "../enrich/addresses.ts";
-import { nodeName } from "../enrich/names.ts";
+import { nodeName, type NameOptions } from "../enrich/names.ts";
 import { transportName } from "../enrich/transports.ts";
 import type { DeviceCache } from "../enrich/types.ts";
 import { wellKnownService } from "../enrich/well-known-services.ts";
@@ -33,8 +33,7 @@ export interface EnrichedFlow {
   readonly destination: EndpointInfo;
 }
 
-export interface EnricherOptions {
-  readonly collapseExternal: boolean;
+export interface EnricherOptions extends NameOptions {
   /** Whether users, tags and operating systems are looked up. */
   readonly identity: boolean;
 }
@@ -67,7 +66,7 @@ export function createEnricher(
   const endpointInfoOf = (end: Endpoint | undefined, references: References): EndpointInfo => {
     if (end === undefined) return noEndpointInfo;
     const device = devices.byAddress(end.host.address);
-    const node = nodeName(devices, device, end.host, options.collapseExternal);
+    const node = nodeName(devices, device, end.host, options);
     const { user, tags, os } =
       identities?.of(device ?? references.get(end.host.address)) ?? noEndpointInfo;
     return { node, user, tags, os };

@@ -36,6 +36,7 @@ import { UniqueDestinations } from "./unique.ts";
 import { networkStoreDropped } from "../catalogue/flows.ts";
 import { observationOf } from "../flowstore/observation.ts";
 import type { FlowSink } from "../flowstore/types.ts";
+import type { ReverseNames } from "../reverse-dns/types.ts";
 import { waitFor } from "../../kernel/async/wait.ts";
 import { nextTurn } from "../../kernel/async/turns.ts";
 
@@ -50,6 +51,8 @@ export interface FlowIntakeDeps {
   readonly devices: DeviceCache;
   /** Undefined while flows are not stored. */
   readonly store?: FlowSink | undefined;
+  /** Undefined while reverse DNS is off. */
+  readonly reverseNames?: ReverseNames | undefined;
   readonly metricIntervalMs: number;
   /** Whether devices will become known; series named before then end. */
   readonly awaitsDevices?: boolean;
@@ -111,6 +114,7 @@ class NetworkIntake implements DecodedFlowIntake {
     const identityDims = flow.identityDims && flow.nodeDims;
     this.#enrich = createEnricher(devices, {
       collapseExternal: flow.collapseExternal,
+      reverseNames: deps.reverseNames,
       identity: identityDims || this.#log.mode === "per_connection" || deps.store !== undefined,
     });
     this.#trust = createReporterTrust(devices, flowlogsSection.of(options));

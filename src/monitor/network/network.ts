@@ -23,6 +23,7 @@ import { createDeviceCache } from "../enrich/device-cache.ts";
 import type { DeviceCache } from "../enrich/types.ts";
 import type { EventSink } from "../events/types.ts";
 import type { FlowSink } from "../flowstore/types.ts";
+import type { ReverseNames } from "../reverse-dns/types.ts";
 import { createFlowIntake } from "../flows/intake.ts";
 import type { AuditIntake, DecodedFlowIntake, DedupSetStatus } from "../flows/types.ts";
 import type { MonitorOptions, NetworkOptions } from "../options.ts";
@@ -74,6 +75,8 @@ export interface NetworkDeps {
   readonly events: EventSink;
   /** Undefined while its flows are not stored. */
   readonly flowStore?: FlowSink | undefined;
+  /** Undefined while reverse DNS is off. */
+  readonly reverseNames?: ReverseNames | undefined;
   readonly latestClientVersion: () => string | undefined;
   /** Called with the collectors before they run, and after each successful run. */
   readonly registered: (collector: string) => void;
@@ -337,7 +340,7 @@ class IsolatedNetwork {
   }
 
   #intakes(name: string, scope: Scope, devices: DeviceCache): Intakes {
-    const { clock, log, annotations, events, flowStore, facts } = this.#deps;
+    const { clock, log, annotations, events, flowStore, reverseNames, facts } = this.#deps;
     const options = { ...this.#options, name };
     flowStore?.named(name);
     const crossDedup =
@@ -349,6 +352,7 @@ class IsolatedNetwork {
         clock,
         devices,
         store: flowStore,
+        reverseNames,
         metricIntervalMs: facts.metricIntervalMs,
         awaitsDevices: this.#collectsDevices(),
         deviceWaitMs: this.#deviceWaitMs,

@@ -229,6 +229,7 @@ const IDS: Readonly<Record<string, string>> = {
   "GET /api/v1/ai/config": "getAiConfig",
   "PUT /api/v1/ai/config": "updateAiConfig",
   "GET /api/v1/ai/models": "listAiModels",
+  "POST /api/rdns/purge": "monitorPurgeReverseDns",
   "POST /api/v1/ai/process": "startAiProcessing",
   "GET /api/v1/ai/results": "listAiResults",
   "GET /api/v1/ai/results/groups": "groupAiResults",

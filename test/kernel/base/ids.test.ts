@@ -20,6 +20,10 @@ describe.each([
     expect(ids.bytes(7)).toHaveLength(7);
   });
 
+  it("never begin with a dash, which would make an option of them", () => {
+    for (let left = 2_000; left > 0; left -= 1) expect(ids.nanoid()).not.toMatch(/^-/);
+  });
+
   it("are new each time", () => {
     for (const make of [() => ids.nanoid(), () => ids.base62(20), () => ids.uuid()])
       expect(new Set(Array.from({ length: 10 }, make)).size).toBe(10);

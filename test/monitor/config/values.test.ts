@@ -107,6 +107,18 @@ describe("a value that is wrong", () => {
       "version_checks: {devices: {outdated_minor_threshold: 0}}",
       "version_checks.devices.outdated_minor_threshold: must be a whole number from 1",
     ],
+    [
+      "enrichment: {reverse_dns: {server: dns.example.org}}",
+      "enrichment.reverse_dns.server: must be an IP address, with or without a port",
+    ],
+    [
+      "enrichment: {reverse_dns: {max_entries: 0}}",
+      "enrichment.reverse_dns.max_entries: must be a whole number from 1 to 1000000",
+    ],
+    [
+      "enrichment: {reverse_dns: {cache_ttl: 0s}}",
+      "enrichment.reverse_dns.cache_ttl: must be more than 0",
+    ],
     ["annotations: {url: here}", "annotations.url: must be an http or https address"],
     ["annotations: {queue_size: 0}", "annotations.queue_size: must be a whole number from 1"],
     ["streaming: {enabled: perhaps}", "streaming.enabled: must be true or false"],
@@ -204,6 +216,14 @@ describe("a value that is worth a warning", () => {
       "annotations.state_file: is ignored",
     ],
     ["annotations: {url: 'http://dash.example.org', token: x}", "annotations.url: is plain HTTP"],
+    [
+      "enrichment: {reverse_dns: {enabled: true}}",
+      "enrichment.reverse_dns.enabled: adds a node to the flow metrics for each name",
+    ],
+    [
+      "enrichment: {reverse_dns: {enabled: true, acknowledge_cardinality: true}}\npii_filter: {external_ips: false}",
+      "enrichment.reverse_dns.enabled: exports names that may contain the addresses",
+    ],
   ])("%s", (yaml, expected) => {
     const { config, problems } = load(yaml);
     expect(config).toBeDefined();

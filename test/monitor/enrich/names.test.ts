@@ -19,7 +19,7 @@ describe("The name of an address", () => {
   const named = (text: string, collapse = true): string => {
     const host = createEndpointReader().host(text);
     if (host === undefined) throw new Error(`${text} is no host`);
-    return nodeName(devices, devices.byAddress(host.address), host, collapse);
+    return nodeName(devices, devices.byAddress(host.address), host, { collapseExternal: collapse });
   };
 
   it.each([

@@ -17,7 +17,7 @@ import {
   UpdateSchema,
   UpdateState,
 } from "../../../gen/steward/monitor/v1/process_pb.ts";
-import { GeoipSchema, ReverseDnsSchema } from "../../../gen/steward/monitor/v1/stores_pb.ts";
+import { GeoipSchema } from "../../../gen/steward/monitor/v1/stores_pb.ts";
 import { schemaVersion } from "../../../kernel/wire/style.ts";
 import { humanBytes, humanDuration } from "../human.ts";
 import type { ProcessStatus } from "./process-status.ts";
@@ -42,7 +42,6 @@ export function emptyProcessStatus(): ProcessStatus {
       create(DeliverySchema, { signal }),
     ),
     geoip: create(GeoipSchema),
-    reverseDns: create(ReverseDnsSchema, { ttl: never, negativeTtl: never }),
     metricsServing: create(MetricsServingSchema, { config: create(ServingConfigSchema) }),
     profiling: create(ProfilingSchema),
     runtime: create(RuntimeSchema, { heapAlloc: humanBytes(0) }),

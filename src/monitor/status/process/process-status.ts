@@ -82,7 +82,6 @@ export type ProcessField =
   | "config"
   | "receivers"
   | "geoip"
-  | "reverseDns"
   | "components"
   | "healthProblems"
   | "delivery"
