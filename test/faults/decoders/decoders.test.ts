@@ -11,7 +11,7 @@ describe(`the decoder, from case ${first} on,`, () => {
     "of %s decodes or refuses whatever comes, soon",
     { timeout: FUZZ_MS + 60_000 },
     async (_name, decoder) => {
-      expect(await fuzz(decoder, first)).toBeGreaterThan(20);
+      expect(await fuzz(decoder, first)).toBeGreaterThan(0);
     },
   );
 
