@@ -134,7 +134,7 @@ describe("what a browser fetches", () => {
       expect([path, plain.headers["content-encoding"], packed.headers["content-encoding"]]).toEqual(
         [path, undefined, "gzip"],
       );
-      expect(packed.body.length).toBeLessThan(plain.body.length / 4);
+      expect(packed.body.length).toBeLessThan(plain.body.length / 3);
       expect(gunzipSync(packed.body).length).toBeGreaterThan(plain.body.length / 2);
       for (const { headers } of [plain, packed]) {
         expect([headers["cache-control"], headers["vary"]?.includes("accept-encoding")]).toEqual([

@@ -177,9 +177,10 @@ describe("fuzzy ratio", () => {
   });
 
   it("costs little for long texts that are nearly the same, and for those that cannot be alike enough", () => {
-    const a = seededText(10_000, 3, "abcdefghijklmnopqrstuvwxyz ");
-    const near = `z${a.slice(0, 4000)}qq${a.slice(4100)}`;
-    const far = seededText(10_000, 4, "abcdefghijklmnopqrstuvwxyz ");
+    // So long that what is demanded is far from what is measured.
+    const a = seededText(40_000, 3, "abcdefghijklmnopqrstuvwxyz ");
+    const near = `z${a.slice(0, 16_000)}qq${a.slice(16_100)}`;
+    const far = seededText(40_000, 4, "abcdefghijklmnopqrstuvwxyz ");
     const full = least(() => editDistance(a, far));
     expect(least(() => fuzzyRatio(a, near, 0.375))).toBeLessThan(full / 3);
     expect(least(() => fuzzyRatio(a, far, 0.9))).toBeLessThan(full / 3);

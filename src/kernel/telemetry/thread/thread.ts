@@ -221,7 +221,8 @@ function attach(port: MessagePort): void {
     handleWriterMessage(message, { port, rows, own, reply }),
   );
   port.on("close", () => {
-    writerFigures.close(port);
+    // While this thread stops, the last report still counts who closes just then.
+    if (!stopping.signal.aborted) writerFigures.close(port);
     for (const scope of own.values()) closeScope(scope);
     own.clear();
   });
