@@ -52,7 +52,7 @@ export const acl = defineCollector({
     const validates = validate && deps.provider.supports("validatePolicy");
     let last: Seen | undefined;
     return async (tick) => {
-      const policy = await tick.call(getPolicy, () => deps.provider.policy(tick.signal));
+      const policy = await readPolicy(deps, tick);
       if (policy === undefined) {
         last = undefined;
         deps.accessPolicy?.clear();
@@ -67,6 +67,19 @@ export const acl = defineCollector({
     };
   },
 });
+
+/** Flows wait for the first answer; a refusal is one, since the next run is too late for them. */
+async function readPolicy(
+  { provider, accessPolicy }: CollectorDeps,
+  tick: Tick,
+): Promise<Policy | undefined> {
+  try {
+    return await tick.call(getPolicy, () => provider.policy(tick.signal));
+  } catch (thrown) {
+    accessPolicy?.settle();
+    throw thrown;
+  }
+}
 
 /** The policy as last seen by this process. */
 interface Seen {

@@ -56,8 +56,10 @@ export interface FlowIntakeDeps {
   readonly metricIntervalMs: number;
   /** Whether devices will become known; series named before then end. */
   readonly awaitsDevices?: boolean;
-  /** How long after its creation batches wait for devices to become known, where they will. */
-  readonly deviceWaitMs?: number;
+  /** Whether the access policy will be read. */
+  readonly awaitsPolicy?: boolean;
+  /** How long after its creation batches wait for devices and policy, where they will come. */
+  readonly startWaitMs?: number;
 }
 
 /** Longest slice before yielding. */
@@ -124,8 +126,7 @@ class NetworkIntake implements DecodedFlowIntake {
     this.#direct =
       flow.metricsMode === "rollup" ? undefined : createDirectTraffic(this.#series, flow);
     this.#flushedMs = clock.monotonic();
-    this.#waitsUntilMs =
-      deps.awaitsDevices === true ? clock.monotonic() + (deps.deviceWaitMs ?? 0) : 0;
+    this.#waitsUntilMs = clock.monotonic() + (deps.startWaitMs ?? 0);
     scope.observe(() => this.#flushWhenDue());
   }
 
@@ -133,7 +134,7 @@ class NetworkIntake implements DecodedFlowIntake {
     const { source } = batch;
     const replay = batch.replay && { seen: batch.replay.seen, digests: [] };
     const report = { accepted: 0, refused: {} as Record<string, number> };
-    await this.#awaitDevices(signal);
+    await this.#awaitStart(signal);
     this.#endEarly();
     this.#log.begin(batch.windowEndMs);
     try {
@@ -158,7 +159,7 @@ class NetworkIntake implements DecodedFlowIntake {
     source: IngestSource,
     signal: AbortSignal,
   ): Promise<void> {
-    await this.#awaitDevices(signal);
+    await this.#awaitStart(signal);
     this.#endEarly();
     this.#log.begin(undefined);
     try {
@@ -318,12 +319,19 @@ class NetworkIntake implements DecodedFlowIntake {
     if (withheld > 0) this.#tallies.withheld(withheld);
   }
 
-  /** Records that come before the devices would have provisional names. */
-  async #awaitDevices(signal: AbortSignal): Promise<void> {
-    const { devices, clock } = this.#deps;
+  /** Records before the devices would have provisional names; before the policy, no verdict. */
+  async #awaitStart(signal: AbortSignal): Promise<void> {
+    const { devices, store, awaitsDevices = false, awaitsPolicy = false } = this.#deps;
+    if (awaitsDevices && !devices.isKnown) await this.#awaitOne(devices.known, signal);
+    if (awaitsPolicy && store?.policy.isSettled === false)
+      await this.#awaitOne(store.policy.settled, signal);
+  }
+
+  async #awaitOne(first: Promise<void>, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#deps;
     const timeoutMs = this.#waitsUntilMs - clock.monotonic();
-    if (devices.isKnown || timeoutMs <= 0) return;
-    await waitFor(devices.known, { clock, timeoutMs, signal });
+    if (timeoutMs <= 0) return;
+    await waitFor(first, { clock, timeoutMs, signal });
     signal.throwIfAborted();
   }
 

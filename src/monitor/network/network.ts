@@ -53,6 +53,7 @@ import { waitFor } from "../../kernel/async/wait.ts";
  * The collector that fills the device cache, and how long others wait for its first successful run.
  */
 const DEVICES = "devices";
+const POLICY = "acl";
 const DEVICES_WAIT_MS = 60_000;
 
 /** Opens the control plane; `observe` receives each call. */
@@ -101,8 +102,8 @@ export interface MonitoredNetwork {
   cycle(budget: CycleBudget): Promise<readonly CollectorResult[]>;
 }
 
-/** For the first run of `devices`; well below the time a receiver's request may take. */
-const DEVICE_WAIT_MS = 10_000;
+/** For the first runs of `devices` and `acl`; well below the time a receiver's request may take. */
+const START_WAIT_MS = 10_000;
 
 interface Registered {
   readonly collector: Collector;
@@ -160,7 +161,7 @@ class IsolatedNetwork {
   #registered: readonly Registered[] = [];
   #opened: Opened | undefined;
   #opening: Promise<void> = Promise.resolve();
-  #deviceWaitMs = DEVICE_WAIT_MS;
+  #startWaitMs = START_WAIT_MS;
   /** Why it could not be opened. */
   failure: string | undefined;
 
@@ -185,7 +186,7 @@ class IsolatedNetwork {
 
   async cycle({ signal, timeoutMs }: CycleBudget): Promise<readonly CollectorResult[]> {
     // A cycle waits for its devices before it runs the others.
-    this.#deviceWaitMs = 0;
+    this.#startWaitMs = 0;
     const { clock } = this.#deps;
     const beganMs = clock.monotonic();
     const opening = this.#open(this.#prepare(), AbortSignal.any([signal, this.#closed.signal]));
@@ -354,8 +355,9 @@ class IsolatedNetwork {
         store: flowStore,
         reverseNames,
         metricIntervalMs: facts.metricIntervalMs,
-        awaitsDevices: this.#collectsDevices(),
-        deviceWaitMs: this.#deviceWaitMs,
+        awaitsDevices: this.#collects(DEVICES),
+        awaitsPolicy: this.#collects(POLICY),
+        startWaitMs: this.#startWaitMs,
       }),
       audit: createAuditIntake({ options, scope, clock, log, annotations, events, crossDedup }),
       events,
@@ -406,7 +408,7 @@ class IsolatedNetwork {
     const named = Promise.withResolvers<void>();
     const waitForNames = async (signal: AbortSignal): Promise<void> =>
       void (await waitFor(named.promise, { clock, timeoutMs: DEVICES_WAIT_MS, signal }));
-    const before = this.#collectsDevices() ? { before: waitForNames } : {};
+    const before = this.#collects(DEVICES) ? { before: waitForNames } : {};
     const good = (name: string): void => {
       if (name === DEVICES) {
         named.resolve();
@@ -442,8 +444,8 @@ class IsolatedNetwork {
     return createPresenceLog({ clock, log, evidence }, section);
   }
 
-  #collectsDevices(): boolean {
-    return this.#registered.some(({ collector }) => collector.name === DEVICES);
+  #collects(name: string): boolean {
+    return this.#registered.some(({ collector }) => collector.name === name);
   }
 
   #matrix(provider: Provider, tracker: Pick<CapabilityTracker, "operations">): CapabilityRow[] {

@@ -56,12 +56,24 @@ export class AccessPolicy {
   readonly #seenOnce = new Set<string>();
   #compiled: CompiledPolicy | undefined;
   #version = "";
+  #isSettled = false;
+  readonly #firstAnswer = Promise.withResolvers<void>();
   /** Why it is not compared, or why an older version is. */
   error: string | undefined;
 
   /** The version that is compared; empty without any. */
   get version(): string {
     return this.#version;
+  }
+
+  /** Whether the control plane was asked once, with whatever result. */
+  get isSettled(): boolean {
+    return this.#isSettled;
+  }
+
+  /** Resolves when that is so; never rejects. */
+  get settled(): Promise<void> {
+    return this.#firstAnswer.promise;
   }
 
   /** Undefined for versions that are not remembered. */
@@ -71,6 +83,7 @@ export class AccessPolicy {
 
   /** A new text; `parsed` is undefined when it is no policy, and the former stays. */
   set(text: string, parsed: PolicyObject | undefined): void {
+    this.settle();
     if (parsed === undefined) {
       this.error = "the newest policy cannot be parsed";
       return;
@@ -93,8 +106,15 @@ export class AccessPolicy {
       this.#versions.delete(oldest);
   }
 
+  /** The control plane was asked; connections no longer wait for a policy. */
+  settle(): void {
+    this.#isSettled = true;
+    this.#firstAnswer.resolve();
+  }
+
   /** The control plane has none. */
   clear(): void {
+    this.settle();
     this.#ends.clear();
     this.#others.clear();
     this.#compiled = undefined;

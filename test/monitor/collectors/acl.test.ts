@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { acl } from "../../../src/monitor/collectors/acl.ts";
 import type { Policy, PolicyFindings } from "../../../src/monitor/providers/model.ts";
+import { AccessPolicy } from "../../../src/monitor/policy/access-policy.ts";
 import { createFakeProvider, failing } from "./fake-provider.ts";
 import { openCollector } from "./harness.ts";
 
@@ -132,6 +133,27 @@ describe("The collector of the policy", () => {
     );
     await expect(harness.run()).rejects.toMatchObject({ code: "upstream" });
     expect(harness.states.get("getPolicyFile")).toBe("scope_denied");
+  });
+
+  it.each([
+    ["a policy", () => policy()],
+    ["none", () => "none" as const],
+    [
+      "a refusal",
+      () => {
+        throw failing(403);
+      },
+    ],
+  ])("lets flows wait for its first answer only, also when that is %s", async (_what, answer) => {
+    const accessPolicy = new AccessPolicy();
+    const harness = openCollector(acl, createFakeProvider({ policy: answer }), {
+      ...quiet,
+      deps: { accessPolicy },
+    });
+    expect(accessPolicy.isSettled).toBe(false);
+    await harness.run().catch(() => undefined);
+    expect(accessPolicy.isSettled).toBe(true);
+    await accessPolicy.settled;
   });
 
   it("remembers nothing of a policy that it was told to stop reading", async () => {

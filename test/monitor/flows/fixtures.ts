@@ -15,6 +15,7 @@ import type {
   FlowLogOptions,
   NetworkOptions,
 } from "../../../src/monitor/options.ts";
+import type { FlowSink } from "../../../src/monitor/flowstore/types.ts";
 import type { Device } from "../../../src/monitor/providers/model.ts";
 import { networkOptions } from "../collectors/harness.ts";
 import { createManualClock } from "../../kernel/supervisor/manual-clock.ts";
@@ -172,10 +173,13 @@ export function openIntake({
   log = {},
   clock,
   awaitsDevices = false,
-  deviceWaitMs = 0,
+  store,
+  startWaitMs = 0,
 }: {
   readonly awaitsDevices?: boolean;
-  readonly deviceWaitMs?: number;
+  /** Its policy is awaited. */
+  readonly store?: FlowSink;
+  readonly startWaitMs?: number;
   readonly flow?: Partial<CardinalityOptions["flow"]>;
   readonly log?: Partial<FlowLogOptions>;
   readonly clock?: Clock;
@@ -198,7 +202,9 @@ export function openIntake({
       devices,
       metricIntervalMs: 60_000,
       awaitsDevices,
-      deviceWaitMs,
+      awaitsPolicy: store !== undefined,
+      store,
+      startWaitMs,
     }),
   };
 }

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { FlowSink } from "../../../src/monitor/flowstore/types.ts";
+import { AccessPolicy } from "../../../src/monitor/policy/access-policy.ts";
 import {
   alpha,
   ago,
@@ -9,6 +11,7 @@ import {
   openIntake,
   record,
   unhurried,
+  type OpenIntake,
 } from "./fixtures.ts";
 
 const labelsOf = {
@@ -65,14 +68,14 @@ describe("The intake of flow records", () => {
     const batch = { records: [record()], source: "poll" as const };
     const nodes = (lines: readonly string[]): boolean =>
       lines.some((line) => line.includes('vpn.src.node="alpha"'));
-    const known = openIntake({ awaitsDevices: true, deviceWaitMs: 10_000 });
+    const known = openIntake({ awaitsDevices: true, startWaitMs: 10_000 });
     const waiting = known.intake.accept(batch, unhurried);
     await known.devices.replaceDevices([alpha, beta]);
     await waiting;
     known.intake.flush();
     expect(nodes(known.series("vpn.network.io.rollup"))).toBe(true);
 
-    const never = openIntake({ awaitsDevices: true, deviceWaitMs: 10_000 });
+    const never = openIntake({ awaitsDevices: true, startWaitMs: 10_000 });
     let isDone = false;
     const late = never.intake.accept(batch, unhurried).then(() => (isDone = true));
     await never.clock.advance(9_999);
@@ -84,11 +87,44 @@ describe("The intake of flow records", () => {
     never.intake.flush();
     expect(nodes(never.series("vpn.network.io.rollup"))).toBe(false);
 
-    const stopped = openIntake({ awaitsDevices: true, deviceWaitMs: 10_000 });
+    const stopped = openIntake({ awaitsDevices: true, startWaitMs: 10_000 });
     const stop = new AbortController();
     const given = stopped.intake.accept(batch, stop.signal);
     stop.abort(new Error("stopped"));
     await expect(given).rejects.toThrow("stopped");
+  });
+
+  it("waits a limited time for the first answer about the policy, and judges by it", async () => {
+    const batch = { records: [record()], source: "poll" as const };
+    const opened = (): { verdicts: string[]; store: FlowSink } & OpenIntake => {
+      const verdicts: string[] = [];
+      const store: FlowSink = {
+        policy: new AccessPolicy(),
+        named: () => undefined,
+        record: ({ verdict }) => void verdicts.push(verdict),
+      };
+      return { verdicts, store, ...openIntake({ store, startWaitMs: 10_000 }) };
+    };
+    const rules = { acls: [{ action: "accept", src: ["*"], dst: ["*:*"] }] };
+    const known = opened();
+    const waiting = known.intake.accept(batch, unhurried);
+    known.store.policy.set(JSON.stringify(rules), rules);
+    await waiting;
+    expect(known.verdicts).toEqual(["permitted"]);
+
+    const none = opened();
+    const unjudged = none.intake.accept(batch, unhurried);
+    none.store.policy.settle();
+    await unjudged;
+    expect(none.verdicts).toEqual([""]);
+
+    const never = opened();
+    const late = never.intake.accept(batch, unhurried);
+    await never.clock.advance(9_999);
+    expect(never.verdicts).toEqual([]);
+    await never.clock.advance(1);
+    await late;
+    expect(never.verdicts).toEqual([""]);
   });
 
   it("ends what it named without the devices once they are known, also what had not been written yet, and counts on under their names", async () => {
