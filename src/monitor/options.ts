@@ -7,6 +7,7 @@ import type { Sampling, TracingOptions } from "../kernel/telemetry/tracing/traci
 import type { SentSecret } from "../kernel/threads/secrets.ts";
 import type { IngressOptions } from "./ingress/options.ts";
 import type { ReceiversOptions } from "./receivers/options.ts";
+import type { GeoipOptions } from "./geoip/types.ts";
 import type { ReverseDnsOptions } from "./reverse-dns/types.ts";
 
 /** HTTP settings of control plane calls. */
@@ -295,6 +296,8 @@ export interface MonitorOptions {
   readonly flows?: FlowStoreOptions | undefined;
   /** Undefined while it is off. */
   readonly reverseDns?: ReverseDnsOptions | undefined;
+  /** Undefined while it is off. */
+  readonly geoip?: GeoipOptions | undefined;
   readonly selfObservability: { readonly enabled: boolean; readonly instanceId: string };
   /** Warning thresholds of the cardinality page; by default the first network's. */
   readonly cardinality?: Pick<CardinalityOptions, "warningThreshold" | "criticalThreshold">;

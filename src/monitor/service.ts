@@ -22,6 +22,7 @@ import { createEventApi } from "./events/event-api.ts";
 import { createEventStore, type EventStore } from "./events/event-store.ts";
 import { createFlowApi } from "./flowstore/flow-api.ts";
 import { createFlowStores, type FlowStores } from "./flowstore/flow-stores.ts";
+import { addGeoip, type Geoip } from "./geoip/geoip.ts";
 import { createFirstRun } from "./first-run.ts";
 import { createDeliveryClient, DELIVERY_PORT } from "./ingress/delivery.ts";
 import { createIngressLog } from "./ingress/ingress-log.ts";
@@ -95,7 +96,7 @@ export async function createMonitorWith(
         },
         provider.kind,
       ));
-  const { networks, checkpoints, events, flows, reverseDns, scope } = await assembleMonitor(
+  const { networks, checkpoints, events, flows, reverseDns, geoip, scope } = await assembleMonitor(
     {
       clock,
       ids,
@@ -165,6 +166,7 @@ export async function createMonitorWith(
     checkpoints: checkpoints.status(),
     flows: flows?.status(),
     reverseDns,
+    geoip,
     certificates: receivers?.certificates() ?? [],
     events: events?.status(),
   });
@@ -228,6 +230,7 @@ export interface MonitorParts {
   readonly flows: FlowStores | undefined;
   /** Undefined while it is off. */
   readonly reverseDns: ReverseDns | undefined;
+  readonly geoip: Geoip | undefined;
   /** The process's own series, which belong to no network. */
   readonly scope: Scope;
 }
@@ -270,6 +273,7 @@ export async function assembleMonitor(
     options.reverseDns,
     options.selfObservability.enabled ? scope : undefined,
   );
+  const geoip = addGeoip(deps, options.geoip, version, scope);
   const networks = options.networks.map((network): MonitoredNetwork => {
     const shown = (collector: string): string =>
       options.several ? `${network.name}/${collector}` : collector;
@@ -287,6 +291,7 @@ export async function assembleMonitor(
         events: events ?? { record: () => undefined },
         flowStore: flows?.of(network.name),
         reverseNames: reverseDns?.names,
+        places: geoip?.places,
         latestClientVersion: () => latest.latest(),
         registered: (collector) => firstRun.registered(shown(collector)),
         succeeded: () => firstRun.succeeded(),
@@ -296,12 +301,13 @@ export async function assembleMonitor(
           ...(options.annotations === undefined ? [] : [ANNOTATIONS]),
           latest.name,
           ...(reverseDns === undefined ? [] : [reverseDns.component.name]),
+          ...(geoip === undefined ? [] : [geoip.component.name]),
         ],
       },
       network,
     );
   });
-  return { networks, checkpoints, events, flows, reverseDns, scope };
+  return { networks, checkpoints, events, flows, reverseDns, geoip, scope };
 }
 
 function createWriter(

@@ -11,6 +11,7 @@ import type { DedupSetStatus } from "./flows/types.ts";
 import type { EndpointCalls } from "./network/call-ledger.ts";
 import type { Device } from "./providers/model.ts";
 import type { Granted, ProviderKind } from "./providers/provider.ts";
+import type { Geoip } from "./geoip/geoip.ts";
 import type { ReverseDns } from "./reverse-dns/reverse-dns.ts";
 import type { CollectorStatus } from "./runner/collector-runner.ts";
 
@@ -57,6 +58,8 @@ export interface MonitorStatus {
   }[];
   /** Undefined while reverse DNS is off. */
   readonly reverseDns?: Pick<ReverseDns, "options" | "figures"> | undefined;
+  /** Undefined while it is off. */
+  readonly geoip?: Pick<Geoip, "options" | "figures"> | undefined;
   /** Undefined while events are not stored. */
   readonly events: EventStoreStatus | undefined;
 }

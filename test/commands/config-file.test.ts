@@ -158,7 +158,6 @@ describe("-print-effective-config-yaml", () => {
     // The rest know one value only.
     expect(unchanged).toEqual([
       "collectors.k8s_audit.objectstore.layout",
-      "cardinality.flow.geo_dims",
       "ingress_wal.corruption",
       "tokens.seal.type",
     ]);

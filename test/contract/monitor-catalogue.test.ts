@@ -49,7 +49,10 @@ const ABSENT: Readonly<Record<string, readonly string[]>> = {
   ),
   "the ingress log, shown in test/contract/ingress-log.test.ts": names("svc.ingress_wal."),
   "reverse DNS, shown in test/contract/reverse-dns.test.ts": names("vpn.rdns."),
-  "places of addresses: a later issue": [...names("vpn.geoip."), "vpn.devices.by_country"],
+  "places of addresses, shown in test/contract/geoip.test.ts": [
+    ...names("vpn.geoip."),
+    "vpn.devices.by_country",
+  ],
   "a flow older than the store keeps, shown in test/contract/flows.test.ts": [
     "vpn.network.store.dropped",
   ],

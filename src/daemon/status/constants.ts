@@ -57,7 +57,6 @@ export function processConstants(facts: ConstantFacts): ProcessConstants {
       streamingEnabled: config.get(streaming.enabled),
       webhookEnabled: config.get(webhook.enabled),
     },
-    geoip: {},
   });
   return {
     kind: "constants",

@@ -2,7 +2,7 @@
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 
-const geoipDatabaseBuildTime = defineMetric({
+export const geoipDatabaseBuildTime = defineMetric({
   name: "vpn.geoip.database.build_time",
   kind: "gauge",
   unit: "s",
@@ -11,7 +11,7 @@ const geoipDatabaseBuildTime = defineMetric({
   help: "Build time of the loaded database.",
   when: "enrichment.geoip.enabled",
 });
-const geoipDownloads = defineMetric({
+export const geoipDownloads = defineMetric({
   name: "vpn.geoip.downloads",
   kind: "counter",
   unit: "1",
@@ -20,7 +20,7 @@ const geoipDownloads = defineMetric({
   help: "Database downloads by edition and result.",
   when: "enrichment.geoip.download.enabled",
 });
-const geoipLookups = defineMetric({
+export const geoipLookups = defineMetric({
   name: "vpn.geoip.lookups",
   kind: "counter",
   unit: "1",
@@ -29,7 +29,7 @@ const geoipLookups = defineMetric({
   help: "Geography lookups by database (country, asn, skipped) and result.",
   when: "enrichment.geoip.enabled",
 });
-const geoipReloads = defineMetric({
+export const geoipReloads = defineMetric({
   name: "vpn.geoip.reloads",
   kind: "counter",
   unit: "1",

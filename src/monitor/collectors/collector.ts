@@ -10,6 +10,7 @@ import type { ApiState, Operation } from "../capability/operation.ts";
 import type { RequiredScopes } from "../capability/scopes.ts";
 import type { NetworkMemory } from "../checkpoints/types.ts";
 import type { DeviceCache } from "../enrich/types.ts";
+import type { Places } from "../geoip/types.ts";
 import type { AuditIntake, FlowIntake } from "../flows/types.ts";
 import type { NetworkOptions, ScheduledOptions } from "../options.ts";
 import type { AccessPolicy } from "../policy/access-policy.ts";
@@ -41,6 +42,8 @@ export interface CollectorDeps {
   readonly annotations: AnnotationSink;
   /** Receives the access policy; undefined while flows are not stored. */
   readonly accessPolicy?: AccessPolicy | undefined;
+  /** Undefined while no geo database is configured. */
+  readonly places?: Places | undefined;
   /** Reports values shown beside the runs; fields that are left out keep their last value. */
   readonly report?: (report: CollectorReport) => void;
   /** The latest stable client, e.g. `1.88.0`; undefined while unknown or when the check is off. */

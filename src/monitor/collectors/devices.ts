@@ -4,7 +4,7 @@
  */
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 import { enrichCacheSize } from "../catalogue/collection.ts";
-import { devicesByCountry, devicesMetrics } from "../catalogue/devices.ts";
+import { devicesMetrics } from "../catalogue/devices.ts";
 import {
   deviceAttributeExpiringRecord,
   deviceInviteRecord,
@@ -23,6 +23,7 @@ import {
 import { keyExpiries } from "./devices/expiry.ts";
 import { fleetCounts, lockErrors, switchCounts } from "./devices/fleet.ts";
 import { deviceGauges } from "./devices/gauges.ts";
+import { byCountry } from "./devices/countries.ts";
 import { byDistro, byTag } from "./devices/groups.ts";
 import { collectInvites } from "./devices/invites.ts";
 import { identityOf } from "./devices/part.ts";
@@ -40,11 +41,7 @@ import { byVersion, outdated } from "./devices/versions.ts";
 import { forEachYielding } from "./yielding.ts";
 import { nextTurn } from "../../kernel/async/turns.ts";
 
-/** Geographic metrics are emitted elsewhere, where a geo database is configured. */
-const emits: readonly AnyRow[] = [
-  ...devicesMetrics.filter((row) => row !== devicesByCountry),
-  enrichCacheSize,
-];
+const emits: readonly AnyRow[] = [...devicesMetrics, enrichCacheSize];
 
 /** Inventory, health, routes, connectivity and posture of devices; fills the device cache. */
 export const devices = defineCollector({
@@ -125,7 +122,11 @@ function partsOf(context: PartContext): readonly Part[] {
     exitNodes(context),
     subnetRoutes(context),
     ...(options.collectConnectivity
-      ? [...(perDevice ? [connectivityGauges(context)] : []), ...connectivityCounts(context)]
+      ? [
+          ...(perDevice ? [connectivityGauges(context)] : []),
+          ...connectivityCounts(context),
+          ...byCountry(context),
+        ]
       : []),
     ...(cardinality.derpRegionRollup ? [relayRegions(context)] : []),
   ];

@@ -77,16 +77,10 @@ export const flowCardinality: KeyGroup<CardinalityOptions["flow"]> = defineKeyGr
   destinationPort: on(false, "Counts by destination port."),
   nodeDims: on(true, "Counts by node."),
   identityDims: on(false, "Counts by user and tags."),
-  geoDims: {
-    ...on(
-      false,
-      "Counts by country and network of the remote address. This version has no database for it.",
-    ),
-    rule: (wanted) =>
-      wanted
-        ? { rule: "needs enrichment.geoip, which this version does not have", remedy: "remove it." }
-        : undefined,
-  },
+  geoDims: on(
+    false,
+    "Counts by country and continent of public addresses; needs enrichment.geoip.",
+  ),
   collapseExternal: on(true, "Counts all addresses outside the network as one."),
   exitNodeAttribution: on(true, "Attributes flows to the exit node they took."),
 });

@@ -24,6 +24,7 @@ import { checkStreaming } from "../receivers/config/check-streaming.ts";
 import { checkWebhook } from "../receivers/config/check-webhook.ts";
 import { streamingSchema, streamingTls } from "../receivers/config/stream-keys.ts";
 import { webhookSchema, webhookTls } from "../receivers/config/webhook-keys.ts";
+import { checkGeoip, geoipSchema } from "../geoip/keys.ts";
 import { checkReverseDns, reverseDnsSchema } from "../reverse-dns/keys.ts";
 import { upkeepSchema } from "./upkeep-keys.ts";
 
@@ -42,6 +43,7 @@ export const monitorKeys: Schema = [
   ...webhookSchema,
   ...ingressSchema,
   ...reverseDnsSchema,
+  ...geoipSchema,
 ];
 
 export const monitorChecks: readonly Check[] = [
@@ -61,4 +63,5 @@ export const monitorChecks: readonly Check[] = [
   checkIngress,
   checkEvents,
   checkReverseDns,
+  checkGeoip,
 ];

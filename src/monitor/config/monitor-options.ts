@@ -23,6 +23,7 @@ import { QUEUE_CAPACITY } from "../../kernel/telemetry/messages.ts";
 import { processResource } from "../../kernel/telemetry/resource.ts";
 import { sendSecret } from "../../kernel/threads/secrets.ts";
 import type { AnnotationOptions, MonitorOptions, PrivacyOptions } from "../options.ts";
+import { geoipOptions } from "../geoip/keys.ts";
 import { ingressOptions } from "../ingress/config/ingress-keys.ts";
 import { reverseDnsOptions } from "../reverse-dns/keys.ts";
 import { webhookOptions } from "../receivers/config/webhook-keys.ts";
@@ -81,6 +82,7 @@ export function monitorOptions(config: Config, facts: MonitorFacts): MonitorOpti
     events: readKeyGroup(config, events),
     flows: flowStoreOptions(config),
     reverseDns: reverseDnsOptions(config),
+    geoip: geoipOptions(config, facts.stateDirectory),
     selfObservability: readKeyGroup(config, selfObservability),
     cardinality: {
       warningThreshold: config.get(cardinality.warningThreshold),

@@ -2,6 +2,7 @@
 import type { Endpoint } from "../enrich/addresses.ts";
 import { nodeName, type NameOptions } from "../enrich/names.ts";
 import { transportName } from "../enrich/transports.ts";
+import type { Place, Places } from "../geoip/types.ts";
 import type { DeviceCache } from "../enrich/types.ts";
 import { wellKnownService } from "../enrich/well-known-services.ts";
 import { createIdentities } from "./identity.ts";
@@ -24,6 +25,7 @@ export interface FlowKind {
 /** One endpoint. All fields are undefined where the record has none. */
 export interface EndpointInfo extends Identity {
   readonly node: string | undefined;
+  readonly place: Place | undefined;
 }
 
 export interface EnrichedFlow {
@@ -36,6 +38,8 @@ export interface EnrichedFlow {
 export interface EnricherOptions extends NameOptions {
   /** Whether users, tags and operating systems are looked up. */
   readonly identity: boolean;
+  /** Undefined where places are not wanted. */
+  readonly places?: Places | undefined;
 }
 
 /** Address by which a node marks relayed traffic; the port is the relay region. */
@@ -54,6 +58,7 @@ export const noEndpointInfo: EndpointInfo = {
   user: undefined,
   tags: undefined,
   os: undefined,
+  place: undefined,
 };
 
 /** `references` are the node references of the connection's record. */
@@ -69,7 +74,8 @@ export function createEnricher(
     const node = nodeName(devices, device, end.host, options);
     const { user, tags, os } =
       identities?.of(device ?? references.get(end.host.address)) ?? noEndpointInfo;
-    return { node, user, tags, os };
+    const place = end.host.kind === "name" ? undefined : options.places?.placeOf(end.host.address);
+    return { node, user, tags, os, place };
   };
   return (connection, references) => {
     const kind = kindOf(connection, kinds);

@@ -8,6 +8,7 @@ import type {
 } from "../../kernel/telemetry/types.ts";
 import { networkFlowRecord } from "../catalogue/records.ts";
 import type { Endpoint } from "../enrich/addresses.ts";
+import type { Place } from "../geoip/types.ts";
 import type { FlowLogOptions } from "../options.ts";
 import type { EnrichedFlow } from "./enriched.ts";
 import type { Connection, Counters, FlowRecord } from "./record.ts";
@@ -162,7 +163,24 @@ function connectionAttributes({
     "vpn.dst.user": destination.user,
     "vpn.dst.tags": destination.tags,
     "vpn.dst.os": destination.os,
+    ...placeAttributes("source", source.place),
+    ...placeAttributes("destination", destination.place),
   };
+}
+
+function placeAttributes(end: "source" | "destination", place: Place | undefined): FlowAttributes {
+  return place === undefined
+    ? {}
+    : {
+        [`${end}.geo.country.iso_code`]: place.country,
+        [`${end}.geo.continent.code`]: place.continent,
+        [`${end}.geo.locality.name`]: place.locality,
+        [`${end}.geo.region.iso_code`]: place.region,
+        [`${end}.geo.location.lat`]: place.latitude,
+        [`${end}.geo.location.lon`]: place.longitude,
+        [`${end}.as.number`]: place.asNumber,
+        [`${end}.as.organization.name`]: place.asOrganization,
+      };
 }
 
 function counterAttributes({ txBytes, rxBytes, txPackets, rxPackets }: Counters): FlowAttributes {

@@ -36,6 +36,7 @@ import { UniqueDestinations } from "./unique.ts";
 import { networkStoreDropped } from "../catalogue/flows.ts";
 import { observationOf } from "../flowstore/observation.ts";
 import type { FlowSink } from "../flowstore/types.ts";
+import type { Places } from "../geoip/types.ts";
 import type { ReverseNames } from "../reverse-dns/types.ts";
 import { waitFor } from "../../kernel/async/wait.ts";
 import { nextTurn } from "../../kernel/async/turns.ts";
@@ -53,6 +54,8 @@ export interface FlowIntakeDeps {
   readonly store?: FlowSink | undefined;
   /** Undefined while reverse DNS is off. */
   readonly reverseNames?: ReverseNames | undefined;
+  /** Undefined while no geo database is configured. */
+  readonly places?: Places | undefined;
   readonly metricIntervalMs: number;
   /** Whether devices will become known; series named before then end. */
   readonly awaitsDevices?: boolean;
@@ -117,10 +120,15 @@ class NetworkIntake implements DecodedFlowIntake {
     this.#enrich = createEnricher(devices, {
       collapseExternal: flow.collapseExternal,
       reverseNames: deps.reverseNames,
+      places: flow.geoDims || this.#log.mode === "per_connection" ? deps.places : undefined,
       identity: identityDims || this.#log.mode === "per_connection" || deps.store !== undefined,
     });
     this.#trust = createReporterTrust(devices, flowlogsSection.of(options));
-    this.#rollup = new FlowRollup({ nodeDims: flow.nodeDims, identityDims });
+    this.#rollup = new FlowRollup({
+      nodeDims: flow.nodeDims,
+      identityDims,
+      geoDims: flow.geoDims,
+    });
     this.#rolledUp = flow.metricsMode !== "all";
     this.#unique = this.#rolledUp && flow.nodeDims ? new UniqueDestinations() : undefined;
     this.#direct =

@@ -19,6 +19,7 @@ const FACES = 16_384;
 export interface RollupOptions {
   readonly nodeDims: boolean;
   readonly identityDims: boolean;
+  readonly geoDims: boolean;
 }
 
 /** Receives a key with its sums, or the remainder of a kind with nodes `__other__`. */
@@ -108,14 +109,19 @@ export class FlowRollup {
     return sum;
   }
 
-  #keyOf({ node = "", user = "", tags = "", os = "" }: EndpointInfo): string {
-    if (!this.#options.nodeDims) return "";
-    return this.#options.identityDims ? `${node}\0${user}\0${tags}\0${os}` : node;
+  #keyOf({ node = "", user = "", tags = "", os = "", place }: EndpointInfo): string {
+    const { nodeDims, identityDims, geoDims } = this.#options;
+    const where =
+      geoDims && place !== undefined ? `\n${place.country ?? ""}\0${place.continent ?? ""}` : "";
+    if (!nodeDims) return where;
+    return `${identityDims ? `${node}\0${user}\0${tags}\0${os}` : node}${where}`;
   }
 
   #shown(face: EndpointInfo): EndpointInfo {
-    if (!this.#options.nodeDims) return noEndpointInfo;
-    return this.#options.identityDims ? face : { ...noEndpointInfo, node: face.node };
+    const { nodeDims, identityDims, geoDims } = this.#options;
+    const place = geoDims ? face.place : undefined;
+    if (nodeDims && identityDims) return { ...face, place };
+    return { ...noEndpointInfo, node: nodeDims ? face.node : undefined, place };
   }
 }
 
@@ -166,10 +172,14 @@ function textOf({ kind, source, destination }: Sum): string {
     source.user,
     source.tags,
     source.os,
+    source.place?.country,
+    source.place?.continent,
     destination.node,
     destination.user,
     destination.tags,
     destination.os,
+    destination.place?.country,
+    destination.place?.continent,
   ];
   return fields.map((field) => field ?? "").join("\0");
 }

@@ -13,15 +13,8 @@ import type { EmitSum } from "./rollup.ts";
 /** Optional dimensions. */
 export type FlowDimensions = Pick<
   CardinalityOptions["flow"],
-  "nodeDims" | "identityDims" | "sourcePort" | "destinationPort"
+  "nodeDims" | "identityDims" | "geoDims" | "sourcePort" | "destinationPort"
 >;
-
-const noGeography = {
-  "source.geo.country.iso_code": undefined,
-  "source.geo.continent.code": undefined,
-  "destination.geo.country.iso_code": undefined,
-  "destination.geo.continent.code": undefined,
-} as const;
 
 type TrafficAttributes =
   typeof networkIoRollup extends Row<infer A, "counter">
@@ -36,7 +29,11 @@ export function createDirectTraffic(
   const identity = dimensions.identityDims && dimensions.nodeDims;
   return ({ connection, kind, source, destination }) => {
     const shared = {
-      ...attributesOf(kind, source, destination, { node: dimensions.nodeDims, identity }),
+      ...attributesOf(kind, source, destination, {
+        node: dimensions.nodeDims,
+        identity,
+        geo: dimensions.geoDims,
+      }),
       "source.port": dimensions.sourcePort ? portOf(connection.source?.port) : undefined,
       "destination.port": dimensions.destinationPort
         ? portOf(connection.destination?.port)
@@ -54,7 +51,11 @@ export function createDirectTraffic(
 /** Writes sums; a direction without traffic is skipped. */
 export function createRollupTraffic(scope: Pick<Scope, "add">): EmitSum {
   return (kind, source, destination, sums) => {
-    const shared = attributesOf(kind, source, destination, { node: true, identity: true });
+    const shared = attributesOf(kind, source, destination, {
+      node: true,
+      identity: true,
+      geo: true,
+    });
     for (const [direction, bytes, packets] of [
       ["transmit", sums.txBytes, sums.txPackets],
       ["receive", sums.rxBytes, sums.rxPackets],
@@ -66,12 +67,15 @@ export function createRollupTraffic(scope: Pick<Scope, "add">): EmitSum {
   };
 }
 
-// Geographic attributes are present only with a geo database.
 function attributesOf(
   kind: FlowKind,
   source: EndpointInfo,
   destination: EndpointInfo,
-  { node, identity }: { readonly node: boolean; readonly identity: boolean },
+  {
+    node,
+    identity,
+    geo,
+  }: { readonly node: boolean; readonly identity: boolean; readonly geo: boolean },
 ): TrafficAttributes {
   return {
     "network.transport": kind.transport,
@@ -87,7 +91,10 @@ function attributesOf(
     "vpn.dst.user": identity ? destination.user : undefined,
     "vpn.dst.tags": identity ? destination.tags : undefined,
     "vpn.dst.os": identity ? destination.os : undefined,
-    ...noGeography,
+    "source.geo.country.iso_code": geo ? source.place?.country : undefined,
+    "source.geo.continent.code": geo ? source.place?.continent : undefined,
+    "destination.geo.country.iso_code": geo ? destination.place?.country : undefined,
+    "destination.geo.continent.code": geo ? destination.place?.continent : undefined,
   };
 }
 

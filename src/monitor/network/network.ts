@@ -23,6 +23,7 @@ import { createDeviceCache } from "../enrich/device-cache.ts";
 import type { DeviceCache } from "../enrich/types.ts";
 import type { EventSink } from "../events/types.ts";
 import type { FlowSink } from "../flowstore/types.ts";
+import type { Places } from "../geoip/types.ts";
 import type { ReverseNames } from "../reverse-dns/types.ts";
 import { createFlowIntake } from "../flows/intake.ts";
 import type { AuditIntake, DecodedFlowIntake, DedupSetStatus } from "../flows/types.ts";
@@ -78,6 +79,8 @@ export interface NetworkDeps {
   readonly flowStore?: FlowSink | undefined;
   /** Undefined while reverse DNS is off. */
   readonly reverseNames?: ReverseNames | undefined;
+  /** Undefined while no geo database is configured. */
+  readonly places?: Places | undefined;
   readonly latestClientVersion: () => string | undefined;
   /** Called with the collectors before they run, and after each successful run. */
   readonly registered: (collector: string) => void;
@@ -341,7 +344,7 @@ class IsolatedNetwork {
   }
 
   #intakes(name: string, scope: Scope, devices: DeviceCache): Intakes {
-    const { clock, log, annotations, events, flowStore, reverseNames, facts } = this.#deps;
+    const { clock, log, annotations, events, flowStore, reverseNames, places, facts } = this.#deps;
     const options = { ...this.#options, name };
     flowStore?.named(name);
     const crossDedup =
@@ -354,6 +357,7 @@ class IsolatedNetwork {
         devices,
         store: flowStore,
         reverseNames,
+        places,
         metricIntervalMs: facts.metricIntervalMs,
         awaitsDevices: this.#collects(DEVICES),
         awaitsPolicy: this.#collects(POLICY),
@@ -403,6 +407,7 @@ class IsolatedNetwork {
       memory,
       annotations,
       accessPolicy: this.#deps.flowStore?.policy,
+      places: this.#deps.places,
       latestClientVersion,
     };
     const named = Promise.withResolvers<void>();

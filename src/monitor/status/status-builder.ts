@@ -41,6 +41,7 @@ import { evaluateHealth } from "./health.ts";
 import { createConfigPart, serviceInfo } from "./process/process-part.ts";
 import type { ProcessStatusClient } from "./process/process-status-client.ts";
 import { humanDuration, wholeSeconds } from "./human.ts";
+import { geoipOf } from "./rows/geoip-row.ts";
 import { reverseDnsOf } from "./rows/reverse-dns-row.ts";
 import { nodeDiscovery } from "./rows/node-discovery.ts";
 import { seriesCounts } from "./samplers/series-facts.ts";
@@ -97,7 +98,8 @@ export function createStatusBuilder(deps: StatusDeps): () => Promise<Status> {
     const turns = new Turns();
     const { status: processPart, series } = await deps.processStatus.request({ labels: false });
     const nowMs = deps.clock.now();
-    const { networks, checkpoints, certificates, events, flows, reverseDns } = deps.monitor();
+    const { networks, checkpoints, certificates, events, flows, reverseDns, geoip } =
+      deps.monitor();
     const rows: NetworkRow[] = [];
     for (const network of networks) rows.push(await networkRow(network, nowMs, turns));
     const devices = await deviceRows.of(
@@ -138,6 +140,7 @@ export function createStatusBuilder(deps: StatusDeps): () => Promise<Status> {
       eventStore: eventStoreOf(events),
       flowStore: flowStoreOf(flows),
       reverseDns: reverseDnsOf(reverseDns),
+      geoip: geoipOf(geoip, nowMs),
       fleet: deps.fleet(),
       logEvents: catalogue.logEvents,
       nodeDiscovery: nodeDiscovery(networks),

@@ -15,8 +15,8 @@ const REAL_DAEMON = "shown with real daemons in test/contract/monitor-catalogue.
 export const ABSENT: Readonly<Record<string, readonly string[]>> = {
   "Node has no such figure": ["svc.runtime.memory.heap_objects", "svc.runtime.memory.stack_inuse", "svc.runtime.gc.next_target"],
   "receivers are off; shown in test/contract/streaming and test/contract/webhook": startingWith("vpn.stream.", "vpn.webhook."),
-  "there is no ingress log yet": startingWith("svc.ingress_wal."),
-  "names and places of addresses are not looked up yet": [...startingWith("vpn.geoip.", "vpn.rdns."), "vpn.devices.by_country"],
+  "the ingress log is off; shown in test/contract/ingress-log.test.ts": startingWith("svc.ingress_wal."),
+  "names and places of addresses are not looked up; shown in test/contract/reverse-dns.test.ts and geoip.test.ts": [...startingWith("vpn.geoip.", "vpn.rdns."), "vpn.devices.by_country"],
   "needs a flow that is older than the store keeps; shown in test/contract/flows.test.ts": ["vpn.network.store.dropped"],
   [`the document service is off, since jobs and stores take the machine's time; ${REAL_DAEMON}`]:
     startingWith("svc.state.", "svc.jobs_total", "svc.jobs."),

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { monitorMetrics } from "../../../src/monitor/catalogue/monitor-catalogue.ts";
 import { devices } from "../../../src/monitor/collectors/devices.ts";
+import type { Place } from "../../../src/monitor/geoip/types.ts";
 import type { Device } from "../../../src/monitor/providers/model.ts";
 import { aDevice, connectivity, DAY_MS, START_MS } from "./entities.ts";
 import { createFakeProvider, failing } from "./fake-provider.ts";
@@ -363,12 +364,55 @@ describe("The collector of devices", () => {
     expect(states.get("listTailnetDevices")).toBe("transient_failure");
   });
 
-  it("can emit all rows of devices but the geographic one, which nobody here knows", () => {
+  it("can emit all rows of devices", () => {
     const missing = monitorMetrics
       .filter(({ group }) => group === "Devices")
       .filter((row) => !devices.emits.includes(row))
       .map(({ name }) => name);
-    expect(missing).toEqual(["vpn.devices.by_country"]);
+    expect(missing).toEqual([]);
+  });
+
+  it("counts devices by the country of their first public endpoint, where a database has it", async () => {
+    const at = (id: string, ...endpoints: string[]): Device =>
+      aDevice(id, { connectivity: { ...connectivity(), endpoints } });
+    const place = (country: string, continent?: string): Place => ({
+      country,
+      continent,
+      locality: undefined,
+      region: undefined,
+      latitude: undefined,
+      longitude: undefined,
+      asNumber: undefined,
+      asOrganization: undefined,
+    });
+    const places: Readonly<Record<string, Place>> = {
+      "203.0.113.7": place("NL", "EU"),
+      "2001:db8::7": place("NL", "EU"),
+      "198.51.100.9": place("AQ"),
+    };
+    const { run, series } = openCollector(
+      devices,
+      createFakeProvider({
+        devices: [
+          at("1", "192.168.1.4:41641", "203.0.113.7:41641", "198.51.100.9:1"),
+          at("2", "[2001:db8::7]:41641"),
+          at("3", "192.0.2.1:41641", "203.0.113.7:41641"),
+          at("4", "10.0.0.1:41641"),
+          at("5", "198.51.100.9:41641"),
+        ],
+      }),
+      {
+        collectors: { devices: deviceDefaults },
+        deps: {
+          places: { placeOf: (address) => places[address] },
+        },
+      },
+    );
+    await run();
+    expect(series("vpn.devices.by_country")).toEqual([
+      'vpn.devices.by_country{geo.country.iso_code="AQ"} 1',
+      'vpn.devices.by_country{geo.country.iso_code="NL",geo.continent.code="EU"} 2',
+    ]);
   });
 
   it("asks nobody for posture and invitations where the control plane has none", async () => {

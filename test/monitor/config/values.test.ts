@@ -85,7 +85,7 @@ describe("a value that is wrong", () => {
     ],
     [
       "cardinality: {flow: {geo_dims: true}}",
-      "cardinality.flow.geo_dims: needs enrichment.geoip, which this version does not have",
+      "cardinality.flow.geo_dims: needs enrichment.geoip.enabled",
     ],
     [
       "cardinality: {flow: {metrics_mode: none}}",
@@ -118,6 +118,34 @@ describe("a value that is wrong", () => {
     [
       "enrichment: {reverse_dns: {cache_ttl: 0s}}",
       "enrichment.reverse_dns.cache_ttl: must be more than 0",
+    ],
+    [
+      "enrichment: {geoip: {enabled: true}}",
+      "enrichment.geoip.enabled: needs a database (line 1) — set enrichment.geoip.country_database or enrichment.geoip.download.enabled",
+    ],
+    [
+      "enrichment: {geoip: {enabled: true, download: {enabled: true, account_id: '1'}}}",
+      "enrichment.geoip.download.license_key: is needed by enrichment.geoip.download.enabled",
+    ],
+    [
+      "enrichment: {geoip: {enabled: true, download: {enabled: true, license_key: canary}}}",
+      "enrichment.geoip.download.account_id: is needed by enrichment.geoip.download.enabled",
+    ],
+    [
+      "enrichment: {geoip: {enabled: true, download: {enabled: true, account_id: '1', license_key: canary, editions: []}}}",
+      "enrichment.geoip.download.editions: is needed by enrichment.geoip.download.enabled",
+    ],
+    [
+      "enrichment: {geoip: {download: {editions: [../GeoLite2]}}}",
+      "enrichment.geoip.download.editions: must have names of letters, digits, - and _",
+    ],
+    [
+      "enrichment: {geoip: {download: {endpoint: 'ftp://example.org'}}}",
+      "enrichment.geoip.download.endpoint: must be an http or https address",
+    ],
+    [
+      "enrichment: {geoip: {reload_interval: 0s}}",
+      "enrichment.geoip.reload_interval: must be more than 0",
     ],
     ["annotations: {url: here}", "annotations.url: must be an http or https address"],
     ["annotations: {queue_size: 0}", "annotations.queue_size: must be a whole number from 1"],
@@ -223,6 +251,18 @@ describe("a value that is worth a warning", () => {
     [
       "enrichment: {reverse_dns: {enabled: true, acknowledge_cardinality: true}}\npii_filter: {external_ips: false}",
       "enrichment.reverse_dns.enabled: exports names that may contain the addresses",
+    ],
+    [
+      "enrichment: {geoip: {download: {enabled: true}}}",
+      "enrichment.geoip.download.enabled: is ignored: enrichment.geoip.enabled is false",
+    ],
+    [
+      "enrichment: {geoip: {enabled: true, asn_database: /var/lib/geo/asn.mmdb}}\ncardinality: {flow: {geo_dims: true}}",
+      "cardinality.flow.geo_dims: adds series to the flow metrics for each pair of countries",
+    ],
+    [
+      "enrichment: {geoip: {download: {endpoint: 'http://mirror.example.org'}}}",
+      "enrichment.geoip.download.endpoint: sends the license key without encryption",
     ],
   ])("%s", (yaml, expected) => {
     const { config, problems } = load(yaml);

@@ -53,7 +53,12 @@ function flushed(
   topN: number,
   options: Partial<RollupOptions> = {},
 ): { readonly key: string; readonly bytes: number; readonly packets: number }[] {
-  const rollup = new FlowRollup({ nodeDims: true, identityDims: false, ...options });
+  const rollup = new FlowRollup({
+    nodeDims: true,
+    identityDims: false,
+    geoDims: false,
+    ...options,
+  });
   for (const each of flows) rollup.add(each);
   const said: ReturnType<typeof flushed> = [];
   rollup.flush(topN, (kind, source, destination, sums) => {

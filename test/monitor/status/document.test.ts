@@ -223,11 +223,11 @@ const documents = [
 const wholeOnly = /^networks\[\]\.cardinality\.(total_series|growth)/;
 
 /**
- * Needs traffic, shown in test/contract/flows.test.ts, a store that is not in memory, or a purge,
- * shown in test/contract/reverse-dns.test.ts.
+ * Needs traffic, shown in test/contract/flows.test.ts, a store that is not in memory, a purge,
+ * shown in test/contract/reverse-dns.test.ts, or a database, shown in test/contract/geoip.test.ts.
  */
 const notHere =
-  /^reverse_dns\.last_purge|^flow_store\.(covered|backend\.(errors|queue_drops|queued|rows|size_bytes))/;
+  /^reverse_dns\.last_purge|^geoip\.(asn|country)_(age|build_time|path|type)|^flow_store\.(covered|backend\.(errors|queue_drops|queued|rows|size_bytes))/;
 
 describe.each(documents)("%s", (method, schema, rows) => {
   it("has every field, each of its type, with everything on", async () => {

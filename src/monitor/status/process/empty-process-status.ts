@@ -17,7 +17,6 @@ import {
   UpdateSchema,
   UpdateState,
 } from "../../../gen/steward/monitor/v1/process_pb.ts";
-import { GeoipSchema } from "../../../gen/steward/monitor/v1/stores_pb.ts";
 import { schemaVersion } from "../../../kernel/wire/style.ts";
 import { humanBytes, humanDuration } from "../human.ts";
 import type { ProcessStatus } from "./process-status.ts";
@@ -41,7 +40,6 @@ export function emptyProcessStatus(): ProcessStatus {
     delivery: [Signal.METRICS, Signal.LOGS, Signal.TRACES].map((signal) =>
       create(DeliverySchema, { signal }),
     ),
-    geoip: create(GeoipSchema),
     metricsServing: create(MetricsServingSchema, { config: create(ServingConfigSchema) }),
     profiling: create(ProfilingSchema),
     runtime: create(RuntimeSchema, { heapAlloc: humanBytes(0) }),

@@ -81,7 +81,6 @@ export type ProcessField =
   | "telemetry"
   | "config"
   | "receivers"
-  | "geoip"
   | "components"
   | "healthProblems"
   | "delivery"
