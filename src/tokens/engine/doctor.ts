@@ -104,7 +104,7 @@ async function readApp(
     checks.push(
       good(
         "app",
-        `${called.slice(0, 100)}${typeof count === "number" ? `, installed ${count} times` : ""}`,
+        `${called.slice(0, 100)}${typeof count === "number" ? `, installed ${count === 1 ? "once" : `${count} times`}` : ""}`,
       ),
     );
     return outcome;
