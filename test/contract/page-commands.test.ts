@@ -1,0 +1,126 @@
+/**
+ * Commands of pages that have no test of their own, on a demo: what a runbook has one look at
+ * answers, and requests of the pages are requests that the API knows.
+ */
+import { spawnSync } from "node:child_process";
+import { globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { LAUNCHER } from "../support/launcher.ts";
+import { freePort } from "../support/otlp/prometheus.ts";
+import {
+  cleanEnvironment,
+  removeTemporaryFolders,
+  startDaemon,
+  temporaryFolder,
+  type Daemon,
+} from "./daemon.ts";
+import { snippetsOf, startShell, type Shell } from "./page-snippets.ts";
+
+const root = join(import.meta.dirname, "../..");
+const missing = ["bash", "curl"].filter(
+  (name) => spawnSync("sh", ["-c", `command -v ${name}`], { env: cleanEnvironment }).status !== 0,
+);
+
+function linesOf(page: string): string[] {
+  return snippetsOf(readFileSync(join(root, page), "utf8"))
+    .filter(({ language }) => language === "sh")
+    .flatMap(({ text }) => text.replaceAll("\\\n", " ").trim().split("\n"));
+}
+
+describe.skipIf(missing.length > 0)("the commands", () => {
+  let demo: Daemon;
+  let shell: Shell;
+  let metrics: number;
+
+  beforeAll(async () => {
+    const work = temporaryFolder();
+    metrics = await freePort();
+    const env = {
+      STEWARD_STATE__DIRECTORY: join(work, "state"),
+      STEWARD_GATEWAY__LISTEN: `127.0.0.1:${await freePort()}`,
+      STEWARD_SCRAPE__LISTEN: `127.0.0.1:${metrics}`,
+      STEWARD_DEMO_ROOT_TOKEN: "demo",
+    };
+    demo = await startDaemon({ args: ["-demo"], env });
+    mkdirSync(join(work, "bin"));
+    symlinkSync(LAUNCHER, join(work, "bin/steward"));
+    writeFileSync(
+      join(work, "steward.yaml"),
+      JSON.stringify({
+        gateway: { listen: env.STEWARD_GATEWAY__LISTEN },
+        state: { directory: env.STEWARD_STATE__DIRECTORY },
+        dedup: { archives: [{ name: "work", kind: "folder", path: work }] },
+      }),
+      { mode: 0o600 },
+    );
+    shell = startShell({
+      cwd: work,
+      env: {
+        ...cleanEnvironment,
+        HOME: work,
+        VAULT_TOKEN: "demo",
+        PATH: `${join(work, "bin")}:${cleanEnvironment["PATH"] ?? ""}`,
+      },
+    });
+    // Machines that run the tests need not have systemd.
+    await shell.run("systemctl() { test $# -gt 0; }\njournalctl() { test $# -gt 0; }");
+    await vi.waitFor(
+      async () => {
+        expect(demo.stderr.join("\n")).toContain(`:${metrics}/metrics`);
+        expect((await fetch(`${demo.url}/readyz`)).status).toBe(200);
+      },
+      { timeout: 60_000, interval: 100 },
+    );
+  });
+
+  afterAll(async () => {
+    await shell.close();
+    await demo.stop();
+    removeTemporaryFolders();
+  });
+
+  const here = (line: string): string =>
+    line
+      .replaceAll("127.0.0.1:8400", new URL(demo.url).host)
+      .replaceAll("127.0.0.1:2112", `127.0.0.1:${metrics}`)
+      .replaceAll("/etc/steward/steward.yaml", "steward.yaml")
+      .replaceAll("/var/lib/steward", ".");
+
+  it.each(globSync("docs/runbooks/*.md", { cwd: root }).toSorted())("of %s work", async (page) => {
+    for (const line of linesOf(page)) {
+      // Its collectors are tested with networks; the demo's is only reachable from the demo.
+      if (line.startsWith("steward -preflight")) expect(line).toContain("-config");
+      // The demo is running: its state cannot be checked from outside, which is said.
+      else if (line === "steward check")
+        expect(await shell.run("steward check --demo || test $? -le 3")).not.toContain("unknown");
+      // What is looked for is there when the alert fires; test/deploy/prometheus.test.ts knows it.
+      else
+        await shell.run(
+          here(line.replace(/ \| grep .*/, " > /dev/null").replace("curl -s", "curl -fsS")),
+        );
+    }
+  });
+
+  it.each(["README.md", "docs/api.md", "docs/ai.md"])(
+    "of %s that ask the API ask for what it has",
+    async (page) => {
+      const lines = linesOf(page).filter((line) => line.includes("curl -s"));
+      expect(lines.length).toBeGreaterThan(1);
+      for (const line of lines.filter((each) => !each.includes(":2112"))) {
+        const [command = "", said = ""] = line.split(/ {2,}# /);
+        const status = await shell.run(
+          here(command)
+            .replaceAll("$VAULT_ADDR", demo.url)
+            .replace(/curl -sN?/, "curl -s -o answer -w '%{http_code}'")
+            .replace("JOB_ID", '$(curl -s JOBS | grep -o \'"id":"[^"]*\' | head -n 1 | cut -c 7-)')
+            .replace("JOBS", `${demo.url}/api/v1/jobs`),
+        );
+        const wanted = /^4\d\d/.exec(said)?.[0];
+        // The demo has no language model, which is 409.
+        const fine = page === "docs/ai.md" ? /^(?:20\d|409)$/ : /^20\d$/;
+        expect([line, status.trim()]).toEqual([line, wanted ?? expect.stringMatching(fine)]);
+      }
+    },
+  );
+});
