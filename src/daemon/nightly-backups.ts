@@ -13,10 +13,14 @@ import { runBackupProcess } from "../kernel/state/backups/backup-job.ts";
 import { parseTimeOfDay } from "../kernel/state/backups/backup-times.ts";
 import { checkRoom, createBackups } from "../kernel/state/backups/nightly-backups.ts";
 import type { Component } from "../kernel/supervisor/component.ts";
+import { backupLastSuccess, backupRuns } from "../kernel/telemetry/report/service-metrics.ts";
+import type { Scope } from "../kernel/telemetry/types.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
 import type { BackupRouteDeps } from "./listeners/backup-route.ts";
 import { derivedStores, storesElsewhere } from "./stores.ts";
 import { stewardVersion } from "./version.ts";
+
+const MILLISECONDS = 1_000;
 
 /**
  * Undefined when backups are off or this is a demo. `needs` names the components that own the
@@ -26,27 +30,33 @@ export function nightlyBackups(
   configuration: DaemonConfiguration,
   log: Log,
   needs: readonly string[],
+  scope: Pick<Scope, "observe" | "gauge" | "total">,
 ): Component[] {
   const { config, demo, stateDirectory } = configuration;
   if (demo.demo || !config.get(backupEnabled)) return [];
   const at = parseTimeOfDay(config.get(backupAt));
   assert(at !== undefined, "the time of the backup was validated");
   const folder = config.get(backupFolder);
-  return [
-    createBackups(
-      { clock: systemClock, log, run: runBackupProcess },
-      {
-        directory: stateDirectory,
-        target: folder === "" ? join(stateDirectory, "backups") : resolve(folder),
-        at,
-        keep: config.get(backupKeep),
-        derived: derivedStores,
-        elsewhere: storesElsewhere(configuration),
-        version: stewardVersion(),
-        needs,
-      },
-    ),
-  ];
+  const backups = createBackups(
+    { clock: systemClock, log, run: runBackupProcess },
+    {
+      directory: stateDirectory,
+      target: folder === "" ? join(stateDirectory, "backups") : resolve(folder),
+      at,
+      keep: config.get(backupKeep),
+      derived: derivedStores,
+      elsewhere: storesElsewhere(configuration),
+      version: stewardVersion(),
+      needs,
+    },
+  );
+  scope.observe(() => {
+    const { succeeded, failed, newestMs } = backups.figures();
+    scope.total(backupRuns, succeeded, { outcome: "success" });
+    scope.total(backupRuns, failed, { outcome: "failure" });
+    if (newestMs !== undefined) scope.gauge(backupLastSuccess, newestMs / MILLISECONDS, {});
+  });
+  return [backups];
 }
 
 /** How the daemon makes a backup for `steward backup`. */

@@ -46,6 +46,7 @@ import { exitOnUncaught, type EndProcess } from "./end-process.ts";
 import type { ProcessHealth } from "./health.ts";
 import { createMonitorHost } from "./services/monitor-host.ts";
 import type { HostedMonitor } from "./services/monitor.ts";
+import { reportDisk } from "../kernel/telemetry/report/disk-report.ts";
 import { backupsByHand, nightlyBackups } from "./nightly-backups.ts";
 import { createProcessTelemetry, type ProcessTelemetry } from "./telemetry/telemetry.ts";
 import { configureProfiling, type ProcessProfiling } from "./telemetry/profiling.ts";
@@ -136,6 +137,7 @@ export async function serve(
     ),
   );
   const { state } = stores;
+  reportDisk(telemetry.scope, configuration.stateDirectory);
   const services = { configuration, state, telemetry, pool, clock, ids, log };
   const tokens = config.get(servicesTokens) ? await loadTokens(services) : undefined;
   const dedup = config.get(servicesDedup) ? await loadDedup(services) : undefined;
@@ -312,7 +314,12 @@ function components(daemon: Daemon): Component[] {
   );
   if (daemon.admin !== undefined) parts.push(daemon.admin);
   parts.push(
-    ...nightlyBackups(daemon.configuration, daemon.log.child("backups"), servicesOf(daemon)),
+    ...nightlyBackups(
+      daemon.configuration,
+      daemon.log.child("backups"),
+      servicesOf(daemon),
+      daemon.telemetry.scope,
+    ),
     ownerSocket(
       {
         ...backupsByHand(daemon.configuration),

@@ -73,7 +73,7 @@ import { createRescoring } from "./groups/rescoring.ts";
 import { openGroupIndex } from "./groups/store.ts";
 import { collectorNames } from "./paperless/figures/settings.ts";
 import { createFigureSchedule } from "./paperless/figures/schedule.ts";
-import { skippedItems } from "./meta.ts";
+import { metaNumber, skippedItems } from "./meta.ts";
 import { createLastRuns, type FailedRun } from "./last-runs.ts";
 import { mainStore, sketchStore, textStore } from "./stores.ts";
 import { createSyncJob } from "./sync/job.ts";
@@ -285,12 +285,18 @@ async function assemble(
       ? undefined
       : deps.scheduler.add(createSyncSchedule({ jobs, job: sync }, everyMs));
   const figures = figureSchedule(deps, archives);
+  const reachability = createReachability(clock);
   const levels = report.observe({
     documents: () => store.index.size,
     pendingGroups: createPendingCount(index),
+    lastSyncAtMs: () => env.read((snapshot) => metaNumber(snapshot, "lastSyncAtMs")),
+    syncIntervalMs: everyMs,
+    archives() {
+      const away = new Set(reachability.known(archives).map(({ archive }) => archive));
+      return archives.map(({ name }) => ({ name, readable: !away.has(name) }));
+    },
     pendingResults: () => (isAiOn ? aiResults.index.count(AiResultStatus.PENDING) : undefined),
   });
-  const reachability = createReachability(clock);
   const trouble = (): string | undefined => {
     const sick = [envs.main, envs.text, envs.sketch]
       .map((one) => one.status())

@@ -37,6 +37,9 @@ const TABLE: Readonly<Record<string, readonly [string, string, readonly string[]
   "svc.sync.documents_total": ["counter", "{document}", ["status"], "svc_sync_documents_total"],
   "svc.sync.runs_total": ["counter", "{run}", ["outcome"], "svc_sync_runs_total"],
   "svc.sync.duration_seconds": ["histogram", "s", [], "svc_sync_duration_seconds"],
+  "svc.sync.last_success": ["gauge", "s", [], "svc_sync_last_success_seconds"],
+  "svc.sync.interval": ["gauge", "s", [], "svc_sync_interval_seconds"],
+  "svc.archive.readable": ["gauge", "1", ["archive"], "svc_archive_readable_ratio"],
   "svc.analysis.runs_total": ["counter", "{run}", ["outcome"], "svc_analysis_runs_total"],
   "svc.analysis.duration_seconds": ["histogram", "s", [], "svc_analysis_duration_seconds"],
   "svc.analysis.stage.duration_seconds": [

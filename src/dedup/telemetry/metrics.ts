@@ -42,6 +42,29 @@ export const syncDuration = defineMetric({
   bounds: RUN_SECONDS,
   help: "Run time of finished syncs.",
 });
+export const syncLastSuccess = defineMetric({
+  ...dedup,
+  name: "svc.sync.last_success",
+  kind: "gauge",
+  unit: "s",
+  help: "Begin of the last completed sync, in seconds since 1970; absent before the first.",
+});
+export const syncInterval = defineMetric({
+  ...dedup,
+  name: "svc.sync.interval",
+  kind: "gauge",
+  unit: "s",
+  help: "Time between automatic syncs; 0 without them.",
+});
+/** Checked for each collection, and not by a sync. */
+export const archiveReadable = defineMetric({
+  ...dedup,
+  name: "svc.archive.readable",
+  kind: "gauge",
+  unit: "1",
+  attributes: ["archive"],
+  help: "1 when the archive could be reached at the last check, else 0.",
+});
 export const analysisRuns = defineMetric({
   ...dedup,
   name: "svc.analysis.runs_total",
@@ -156,7 +179,7 @@ export const aiPending = defineMetric({
 
 /** All metrics of the document service. */
 export const dedupMetrics: readonly AnyRow[] = catalogue(
-  [syncDocuments, syncRuns, syncDuration],
+  [syncDocuments, syncRuns, syncDuration, syncLastSuccess, syncInterval, archiveReadable],
   [analysisRuns, analysisDuration, analysisStageDuration],
   [jobsActive, documentsCount, unresolvedCount, paperlessRequests],
   [aiDocuments, aiTokens, aiRuns, aiApply, aiDocumentDuration, aiBatchDuration, aiPending],

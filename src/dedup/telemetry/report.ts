@@ -18,11 +18,14 @@ import {
   analysisDuration,
   analysisRuns,
   analysisStageDuration,
+  archiveReadable,
   documentsCount,
   jobsActive,
   paperlessRequests,
   syncDocuments,
   syncDuration,
+  syncInterval,
+  syncLastSuccess,
   syncRuns,
   unresolvedCount,
 } from "./metrics.ts";
@@ -64,6 +67,11 @@ type AppliedStatus = "applied" | "rejected" | "failed" | "reverted";
 interface DedupLevels {
   readonly documents: () => number;
   readonly pendingGroups: () => number;
+  /** Undefined before the first sync. */
+  readonly lastSyncAtMs: () => number | undefined;
+  /** 0 without automatic syncs. */
+  readonly syncIntervalMs: number;
+  readonly archives: () => readonly { readonly name: string; readonly readable: boolean }[];
   /** Undefined while AI is off. */
   readonly pendingResults: () => number | undefined;
 }
@@ -165,11 +173,16 @@ export function createDedupReport(
     applied(status, count = 1) {
       if (count > 0) scope?.add(aiApply, count, { status });
     },
-    observe: ({ documents, pendingGroups, pendingResults }) =>
+    observe: ({ documents, pendingGroups, pendingResults, ...sync }) =>
       scope?.observe(() => {
         scope.gauge(documentsCount, documents(), {});
         scope.gauge(unresolvedCount, pendingGroups(), {});
         scope.gauge(jobsActive, active.size, {});
+        const syncedMs = sync.lastSyncAtMs();
+        if (syncedMs !== undefined) scope.gauge(syncLastSuccess, syncedMs / MILLISECONDS, {});
+        scope.gauge(syncInterval, sync.syncIntervalMs / MILLISECONDS, {});
+        for (const { name, readable } of sync.archives())
+          scope.gauge(archiveReadable, readable ? 1 : 0, { archive: name });
         const results = pendingResults();
         if (results !== undefined) scope.gauge(aiPending, results, {});
       }) ?? { [Symbol.dispose]: () => undefined },

@@ -21,6 +21,7 @@ const VARYING_METRICS: Readonly<Record<string, readonly string[]>> = {
     "svc.runtime.memory.heap_inuse", "svc.runtime.memory.heap_sys", "svc.runtime.memory.sys",
   ],
   "counts the cores of the machine": ["svc.runtime.max_procs", "svc.pool.threads", "svc.pool.tasks.limit"],
+  "is the disk of the machine": ["svc.state.disk.free", "svc.state.disk.size"],
   "measured by the telemetry thread, which has the machine's clock": ["svc.export.duration", "svc.metrics.scrape.duration", "svc.tls.cert.reload.last_success"],
   "the pull that reads it may have been counted or not": ["svc.metrics.scrape.in_flight"],
 };

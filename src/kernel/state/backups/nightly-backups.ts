@@ -56,6 +56,15 @@ export interface Backups extends Component {
    * minute.
    */
   look(signal: AbortSignal): Promise<void>;
+  figures(): BackupFigures;
+}
+
+/** Totals since the start. */
+export interface BackupFigures {
+  readonly succeeded: number;
+  readonly failed: number;
+  /** Of the newest complete backup, also of an earlier process; undefined without one. */
+  readonly newestMs: number | undefined;
 }
 
 export function createBackups(deps: BackupsDeps, options: BackupsOptions): Backups {
@@ -78,6 +87,7 @@ export function createBackups(deps: BackupsDeps, options: BackupsOptions): Backu
     readiness: "reported",
     look,
     health: () => keeper.health(),
+    figures: () => keeper.figures(),
   };
 }
 
@@ -86,6 +96,7 @@ class Keeper {
   readonly #options: BackupsOptions;
   readonly #startedMs: number;
   #failure: string | undefined;
+  #figures: BackupFigures = { succeeded: 0, failed: 0, newestMs: undefined };
   /** Monotonic. */
   #retryAtMs = Number.NEGATIVE_INFINITY;
 
@@ -93,21 +104,28 @@ class Keeper {
     this.#deps = deps;
     this.#options = options;
     this.#startedMs = deps.clock.monotonic();
+    this.#count({ newestMs: this.#newestMs() });
   }
 
   health(): Health {
     return this.#failure === undefined ? { ok: true } : { ok: false, reason: this.#failure };
   }
 
+  figures(): BackupFigures {
+    return this.#figures;
+  }
+
   async look(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#deps;
     try {
       if (clock.monotonic() < this.#retryAtMs || !this.#isDue()) return;
-      await this.#make(signal);
+      if (await this.#make(signal))
+        this.#count({ succeeded: this.#figures.succeeded + 1, newestMs: this.#newestMs() });
       this.#failure = undefined;
     } catch (thrown) {
       if (signal.aborted) return;
       const error = toStewardError(thrown);
+      this.#count({ failed: this.#figures.failed + 1 });
       this.#retryAtMs = clock.monotonic() + RETRY_MS;
       this.#failure = `the last backup failed: ${ownMessage(error)}`;
       log.warn("the backup failed; the next attempt is in one hour", {
@@ -119,23 +137,33 @@ class Keeper {
 
   #isDue(): boolean {
     const { clock } = this.#deps;
-    const { at, target } = this.#options;
-    const nowMs = clock.now();
+    const newestMs = this.#newestMs();
+    this.#count({ newestMs });
     return isBackupDue({
-      nowMs,
-      at,
-      newestMs: keptBackups(target).find(({ madeAtMs }) => !isDatedAhead(madeAtMs, nowMs))
-        ?.madeAtMs,
+      nowMs: clock.now(),
+      at: this.#options.at,
+      newestMs,
       upMs: clock.monotonic() - this.#startedMs,
     });
   }
 
-  async #make(signal: AbortSignal): Promise<void> {
+  #newestMs(): number | undefined {
+    const nowMs = this.#deps.clock.now();
+    return keptBackups(this.#options.target).find(({ madeAtMs }) => !isDatedAhead(madeAtMs, nowMs))
+      ?.madeAtMs;
+  }
+
+  #count(figures: Partial<BackupFigures>): void {
+    this.#figures = { ...this.#figures, ...figures };
+  }
+
+  /** False where there is nothing to back up. */
+  async #make(signal: AbortSignal): Promise<boolean> {
     const { clock, log, run } = this.#deps;
     const { directory, target, keep, version, elsewhere = [] } = this.#options;
     const derived = this.#options.derived();
     const folder = { directory, derived, elsewhere };
-    if (storesToCopy(folder).length === 0) return;
+    if (storesToCopy(folder).length === 0) return false;
     makeFolder(target);
     await removeIncomplete(target);
     checkRoom(target, folder);
@@ -152,6 +180,7 @@ class Keeper {
         bytes: made.reduce((sum, { bytes }) => sum + bytes, 0),
         removed: removed.length,
       });
+      return true;
     } catch (error) {
       await rm(join(target, name), { recursive: true, force: true });
       throw error;

@@ -120,6 +120,38 @@ export const stateRows = defineMetric({
   help: "Rows of a table.",
 });
 
+export const stateDiskFree = defineMetric({
+  ...state,
+  name: "svc.state.disk.free",
+  kind: "gauge",
+  unit: "By",
+  help: "Free bytes of the disk with the state folder.",
+});
+export const stateDiskSize = defineMetric({
+  ...state,
+  name: "svc.state.disk.size",
+  kind: "gauge",
+  unit: "By",
+  help: "Size of the disk with the state folder.",
+});
+export const backupRuns = defineMetric({
+  ...state,
+  name: "svc.backup.runs",
+  kind: "counter",
+  unit: "{backup}",
+  attributes: ["outcome"],
+  help: "Nightly backups by outcome: success (complete and tested), failure.",
+  when: "state.backup.enabled",
+});
+export const backupLastSuccess = defineMetric({
+  ...state,
+  name: "svc.backup.last_success",
+  kind: "gauge",
+  unit: "s",
+  help: "Time of the newest complete backup, in seconds since 1970; absent before the first.",
+  when: "state.backup.enabled",
+});
+
 export const poolThreads = defineMetric({
   ...pool,
   name: "svc.pool.threads",
@@ -193,6 +225,7 @@ export const processMetricRows: readonly AnyRow[] = catalogue(
     gatewayRefused,
   ],
   [stateCommits, stateCommitDuration, stateQueue, stateSize, stateLimit, stateRows],
+  [stateDiskFree, stateDiskSize, backupRuns, backupLastSuccess],
   [poolThreads, poolRunning, poolQueued, poolLimit, poolCrashes],
   [jobsTotal, jobsRunning, jobsDuration],
   runtimeMetrics,

@@ -162,6 +162,7 @@ describe("nightly backups", () => {
       { ok: true },
       1,
     ]);
+    expect(backups.figures()).toEqual({ succeeded: 1, failed: 1, newestMs: night + HOUR_MS });
   });
 
   it("show nothing of the system's text where anybody reads it", async () => {
