@@ -76,7 +76,7 @@ afterAll(removeTemporaryFolders);
 describe("the configurations of the documentation", () => {
   it("are found", () => {
     expect(configurations.length).toBeGreaterThanOrEqual(8);
-    expect(blocks.length - configurations.length).toBe(4);
+    expect(blocks.length - configurations.length).toBe(5);
   });
 
   it.each(configurations)("pass -validate without a warning: $name", async ({ text }) => {

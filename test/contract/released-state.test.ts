@@ -148,8 +148,13 @@ describe.runIf(process.env["STEWARD_TEST_STATE"] === "1")("the state of this ver
     rmSync(join(folder, "state/reserve"));
     writeFileSync(join(folder, "expected.json"), JSON.stringify(expected, null, 2));
     execFileSync("tar", [
-      ...["-C", folder, "-cJf", join(states, `${version}.tar.xz`)],
-      ...["expected.json", "papers", "state"],
+      "-C",
+      folder,
+      "-cJf",
+      join(states, `${version}.tar.xz`),
+      "expected.json",
+      "papers",
+      "state",
     ]);
   });
 });

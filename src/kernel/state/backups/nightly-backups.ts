@@ -60,7 +60,7 @@ export interface Backups extends Component {
 }
 
 /** Totals since the start. */
-export interface BackupFigures {
+interface BackupFigures {
   readonly succeeded: number;
   readonly failed: number;
   /** Of the newest complete backup, also of an earlier process; undefined without one. */
