@@ -26,11 +26,3 @@ export function roleNameOf(fields: Fields): string {
     });
   return name;
 }
-
-/** A count from a field. Throws `invalid` for a negative or absurd one. */
-export function countOf(fields: Fields, name: string): number | undefined {
-  const count = fields.integer(name);
-  if (count !== undefined && (count < 0 || count > 2 ** 31 - 1))
-    throw logicalError(`${name} cannot be negative`, { field: name, rule: "range" });
-  return count;
-}

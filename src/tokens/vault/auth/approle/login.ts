@@ -14,15 +14,13 @@ import type { StewardError } from "../../../../kernel/base/errors.ts";
 import { definePath } from "../../../logical/define-path.ts";
 import { logicalError } from "../../../logical/occurred.ts";
 import type { LogicalResponse, Path, PathRequest, Remote } from "../../../logical/types.ts";
-import { admits, parseCidrs } from "../../cidrs.ts";
+import { admits } from "../../cidrs.ts";
 import type { RenewTerms } from "../../token-store/token-store.ts";
-import { effectiveTtl } from "../../token-store/ttl.ts";
 import type { TokenEntry } from "../../types.ts";
-import { checkPolicies, grantOf, sanitized, tokenTypeOf } from "../grants.ts";
+import { makeLoginToken } from "../token-terms.ts";
 import type { ApproleContext } from "./context.ts";
 import type { StoredSecretId } from "./storage.ts";
 import { isOver, isSpent } from "./secret-id-paths.ts";
-import { unmapped } from "../../../../kernel/base/ip-address.ts";
 
 /** In place of the name of a role that does not exist; no role has a slash in its name. */
 const UNKNOWN_ROLE = "/";
@@ -164,49 +162,16 @@ async function makeToken(
     readonly mountPoint: string;
   },
 ): Promise<LogicalResponse> {
-  const { tokens, clock, host, storage } = context;
   const { secret, remote, mountPoint } = login;
-  const policies = sanitized(row.policies, !row.noDefaultPolicy);
-  if (policies.length === 0)
-    throw logicalError("token must have at least one policy", {
-      field: "token_policies",
-      rule: "required",
-    });
-  const nowMs = clock.now();
-  const { ttlMs, warnings: cut } = effectiveTtl({
-    incrementMs: 0,
-    usualMs: row.ttlMs,
-    periodMs: row.periodMs,
-    maxTtlMs: row.maxTtlMs,
-    explicitMaxTtlMs: row.explicitMaxTtlMs,
-    startedAtMs: nowMs,
-    nowMs,
-    limits: host.limits(),
-  });
-  const warnings = [...checkPolicies(context.policies, policies), ...cut];
-  const type = tokenTypeOf(row.tokenType, undefined);
-  const made = await tokens.create({
-    type,
-    policies,
-    path: `${mountPoint}login`,
+  return await makeLoginToken(context, {
+    terms: row,
+    mountId: context.storage.mountId,
+    mountPoint,
     displayName: "approle",
     meta: { ...secret?.metadata, role_name: name },
-    numUses: type === "batch" ? 0 : row.numUses,
-    parent: undefined,
-    ttlMs,
-    explicitMaxTtlMs: row.explicitMaxTtlMs,
-    maxTtlMs: row.maxTtlMs,
-    periodMs: row.periodMs,
-    renewable: type === "service",
-    issuer: storage.mountId,
-    boundCidrs:
-      row.strictlyBindIp && remote !== undefined
-        ? parseCidrs("remote address", [unmapped(remote.address)])
-        : secret !== undefined && secret.tokenBoundCidrs.length > 0
-          ? secret.tokenBoundCidrs
-          : row.boundCidrs,
+    ...(secret === undefined ? {} : { boundCidrs: secret.tokenBoundCidrs }),
+    remote,
   });
-  return { auth: grantOf(made, clock), ...(warnings.length === 0 ? {} : { warnings }) };
 }
 
 function mismatch(): StewardError {

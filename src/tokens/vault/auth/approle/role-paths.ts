@@ -13,24 +13,23 @@ import {
 import { definePath } from "../../../logical/define-path.ts";
 import { logicalError } from "../../../logical/occurred.ts";
 import type { CoerceRule, Data, Fields, LogicalResponse, Path } from "../../../logical/types.ts";
-import { ROOT_POLICY } from "../../policies/built-in.ts";
 import { parseCidrs } from "../../cidrs.ts";
-import { sanitized, TOKEN_TYPES } from "../grants.ts";
-import { countOf, roleNameOf, type ApproleContext } from "./context.ts";
+import {
+  changedTerms,
+  checkTerms,
+  countOf,
+  shownTerms,
+  TERMS_COERCE,
+  warningsOf,
+} from "../token-terms.ts";
+import { roleNameOf, type ApproleContext } from "./context.ts";
 
 /** How the fields of a role are coerced. */
 export const ROLE_COERCE: Readonly<Record<string, CoerceRule>> = {
   secret_id_bound_cidrs: "comma_list",
   bound_cidr_list: "comma_list",
-  token_policies: "comma_list",
-  policies: "comma_list",
-  token_bound_cidrs: "comma_list",
   secret_id_ttl: "duration",
-  token_ttl: "duration",
-  token_max_ttl: "duration",
-  token_explicit_max_ttl: "duration",
-  token_period: "duration",
-  period: "duration",
+  ...TERMS_COERCE,
 };
 /** Characters of a role id. */
 const MAX_ROLE_ID_LENGTH = 1_024;
@@ -151,14 +150,7 @@ export async function saveRole(
   check(row);
   await assertFreeRoleId(context, name, row.roleId);
   await context.storage.saveRole(name, row, before);
-  const { maxLeaseTtlMs } = context.host.limits();
-  return row.maxTtlMs > maxLeaseTtlMs
-    ? {
-        warnings: [
-          "token_max_ttl is greater than the system or backend mount's maximum TTL value; issued tokens' max TTL value will be truncated",
-        ],
-      }
-    : undefined;
+  return warningsOf(row, context.host);
 }
 
 async function setRoleId(context: ApproleContext, fields: Fields): Promise<undefined> {
@@ -189,7 +181,6 @@ async function assertFreeRoleId(
 
 /** The role with the fields that were given. Throws `invalid`. */
 export function changed(row: ApproleRow, fields: Fields): ApproleRow {
-  const policies = fields.texts("token_policies") ?? fields.texts("policies");
   const cidrs = (name: string, old: readonly string[], former?: string): string[] => [
     ...parseCidrs(
       name,
@@ -202,16 +193,7 @@ export function changed(row: ApproleRow, fields: Fields): ApproleRow {
     secretIdBoundCidrs: cidrs("secret_id_bound_cidrs", row.secretIdBoundCidrs, "bound_cidr_list"),
     secretIdNumUses: countOf(fields, "secret_id_num_uses") ?? row.secretIdNumUses,
     secretIdTtlMs: fields.durationMs("secret_id_ttl") ?? row.secretIdTtlMs,
-    policies: policies === undefined ? row.policies : [...sanitized(policies, false)],
-    ttlMs: fields.durationMs("token_ttl") ?? row.ttlMs,
-    maxTtlMs: fields.durationMs("token_max_ttl") ?? row.maxTtlMs,
-    explicitMaxTtlMs: fields.durationMs("token_explicit_max_ttl") ?? row.explicitMaxTtlMs,
-    periodMs: fields.durationMs("token_period") ?? fields.durationMs("period") ?? row.periodMs,
-    numUses: countOf(fields, "token_num_uses") ?? row.numUses,
-    boundCidrs: cidrs("token_bound_cidrs", row.boundCidrs),
-    noDefaultPolicy: fields.boolean("token_no_default_policy") ?? row.noDefaultPolicy,
-    tokenType: fields.text("token_type") || row.tokenType,
-    strictlyBindIp: fields.boolean("token_strictly_bind_ip") ?? row.strictlyBindIp,
+    ...changedTerms(row, fields),
   });
 }
 
@@ -228,37 +210,7 @@ function check(row: ApproleRow): void {
       remedy: "set bind_secret_id, secret_id_bound_cidrs or token_bound_cidrs",
     });
   }
-  if (row.maxTtlMs > 0 && row.ttlMs > row.maxTtlMs)
-    throw logicalError("'token_ttl' cannot be greater than 'token_max_ttl'", {
-      field: "token_ttl",
-      rule: "token_max_ttl",
-    });
-  if (row.policies.includes(ROOT_POLICY))
-    throw logicalError("auth methods cannot create root tokens", {
-      field: "token_policies",
-      rule: "root",
-    });
-  if (!TOKEN_TYPES.includes(row.tokenType))
-    throw logicalError(`invalid 'token_type' value ${JSON.stringify(row.tokenType.slice(0, 40))}`, {
-      field: "token_type",
-      rule: "token_type",
-    });
-  if (row.tokenType !== "batch" && row.tokenType !== "default-batch") return;
-  if (row.periodMs > 0)
-    throw logicalError(
-      "'token_type' cannot be 'batch' or 'default_batch' when set to generate periodic tokens",
-      { field: "token_type", rule: "batch" },
-    );
-  if (row.numUses > 0)
-    throw logicalError(
-      "'token_type' cannot be 'batch' or 'default_batch' when set to generate tokens with limited use count",
-      { field: "token_type", rule: "batch" },
-    );
-  if (row.explicitMaxTtlMs > 0)
-    throw logicalError(
-      "'token_type' cannot be 'batch' or 'default_batch' when set to generate tokens with an explicit max TTL",
-      { field: "token_type", rule: "batch" },
-    );
+  checkTerms(row);
 }
 
 /** A role as its path shows it. */
@@ -270,15 +222,6 @@ export function shown(row: ApproleRow): Data {
     secret_id_bound_cidrs: row.secretIdBoundCidrs.length === 0 ? null : row.secretIdBoundCidrs,
     secret_id_num_uses: row.secretIdNumUses,
     secret_id_ttl: seconds(row.secretIdTtlMs),
-    token_bound_cidrs: row.boundCidrs,
-    token_explicit_max_ttl: seconds(row.explicitMaxTtlMs),
-    token_max_ttl: seconds(row.maxTtlMs),
-    token_no_default_policy: row.noDefaultPolicy,
-    token_num_uses: row.numUses,
-    token_period: seconds(row.periodMs),
-    token_policies: row.policies,
-    token_strictly_bind_ip: row.strictlyBindIp,
-    token_ttl: seconds(row.ttlMs),
-    token_type: row.tokenType,
+    ...shownTerms(row),
   };
 }

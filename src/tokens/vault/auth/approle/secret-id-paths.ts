@@ -25,7 +25,8 @@ import type {
 } from "../../../logical/types.ts";
 import { isSubset, parseCidrs } from "../../cidrs.ts";
 import type { ExpiryClock } from "../../expiry/expiry-clock.ts";
-import { countOf, roleNameOf, type ApproleContext } from "./context.ts";
+import { countOf } from "../token-terms.ts";
+import { roleNameOf, type ApproleContext } from "./context.ts";
 import type { StoredSecretId } from "./storage.ts";
 
 const COERCE: Readonly<Record<string, CoerceRule>> = {
