@@ -15,7 +15,7 @@ import { systemHandlers } from "./api/system.ts";
 import { createEngine, unreleased } from "./engine/engine.ts";
 import { ENGINE_TYPE } from "./engine/type.ts";
 import type { BuildInfo } from "./engine/types.ts";
-import type { ProxyOptions } from "./engine/platform/http.ts";
+import { createHttp, type ProxyOptions } from "./engine/platform/http.ts";
 import { createBackend } from "./logical/backend.ts";
 import { tokensStore } from "./stores.ts";
 import { unobserved, watchSealGate, type TokensObserver } from "./telemetry/observer.ts";
@@ -236,6 +236,7 @@ class Inside implements Tokens {
       ids,
       log,
       observe,
+      openHttp: (ca) => createHttp(clock, proxy, { allowLinkLocal, ca }),
       secrets: {
         [ENGINE_TYPE]: createEngine({ version, build, proxy, allowLinkLocal }),
       },

@@ -11,6 +11,7 @@ import type { Health } from "../../kernel/supervisor/component.ts";
 import type { BackendFactory, LogicalRequest } from "../logical/types.ts";
 import { openAudit, type AuditDeviceConfig, type AuditService } from "./audit/audit.ts";
 import { authFactories } from "./auth/factories.ts";
+import type { OpenHttp } from "./auth/jwt/keys.ts";
 import {
   unobserved,
   watchAudit,
@@ -48,6 +49,8 @@ export interface ManagerDeps {
   readonly seal: SealControl;
   readonly secrets: Readonly<Record<string, BackendFactory>>;
   readonly declared: readonly MountSpec[];
+  /** Clients of issuers of identity tokens. */
+  readonly openHttp: OpenHttp;
   readonly version: string;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -133,7 +136,16 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
     version: deps.version,
     cluster: () => cluster,
   });
-  const authDeps = { env, tokens, policies, clock, expiry, ids, limits: () => SYSTEM_LIMITS };
+  const authDeps = {
+    env,
+    tokens,
+    policies,
+    clock,
+    expiry,
+    ids,
+    openHttp: deps.openHttp,
+    limits: () => SYSTEM_LIMITS,
+  };
   const fixed = [
     fixedMount("sys/", "system", system),
     fixedMount("cubbyhole/", "secret", createCubbyhole({ env, tokens })),

@@ -4,6 +4,7 @@
  * happens next (docs/decisions/tokens-platform-client.md).
  */
 import type { lookup as systemLookup } from "node:dns";
+import { rootCertificates } from "node:tls";
 import type { Agent, Dispatcher } from "undici";
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { FORBIDDEN_ADDRESS, guardedLookup, isForbiddenHost } from "../forbidden-hosts.ts";
@@ -62,6 +63,8 @@ export interface Http {
 export interface ReachOptions {
   /** Whether link-local addresses and cloud metadata services are allowed; default false. */
   readonly allowLinkLocal?: boolean;
+  /** PEM of authorities in addition to the system's; empty for none. */
+  readonly ca?: string;
   /** Resolves names; the system's by default. */
   readonly lookup?: typeof systemLookup;
 }
@@ -87,7 +90,7 @@ export function proxyOf(environment: Readonly<Record<string, string | undefined>
 export function createHttp(
   clock: Clock,
   proxy: ProxyOptions,
-  { allowLinkLocal = false, lookup }: ReachOptions = {},
+  { allowLinkLocal = false, ca = "", lookup }: ReachOptions = {},
 ): Http {
   let opening: Promise<Agent | Dispatcher> | undefined;
   let open: Dispatcher | undefined;
@@ -114,6 +117,7 @@ export function createHttp(
       keepAliveMaxTimeout: 60_000,
       connect: {
         timeout: CONNECT_MS,
+        ...(ca === "" ? {} : { ca: [...rootCertificates, ca] }),
         ...(allowLinkLocal ? {} : { lookup: guardedLookup(lookup) }),
       },
     };

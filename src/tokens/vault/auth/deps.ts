@@ -6,6 +6,7 @@ import type { ExpiryClock } from "../expiry/expiry-clock.ts";
 import type { TokenStore } from "../token-store/token-store.ts";
 import type { TtlLimits } from "../token-store/ttl.ts";
 import type { Policies } from "../types.ts";
+import type { OpenHttp } from "./jwt/keys.ts";
 
 /** Shared by all auth backends. */
 export interface AuthDeps {
@@ -17,6 +18,8 @@ export interface AuthDeps {
   /** Clock for expiries of their own, e.g. of secret ids. */
   readonly expiry: ExpiryClock;
   readonly ids: Ids;
+  /** Clients of issuers of identity tokens. */
+  readonly openHttp: OpenHttp;
   /** Lease TTLs of `auth/token/`. */
   readonly limits: () => TtlLimits;
 }

@@ -1,6 +1,7 @@
 /** Auth backends by type. */
 import type { Backend, BackendFactory } from "../../logical/types.ts";
 import { createApproleBackend } from "./approle/backend.ts";
+import { createJwtBackend } from "./jwt/backend.ts";
 import type { AuthDeps } from "./deps.ts";
 import { createTokenBackend } from "./token/backend.ts";
 
@@ -13,5 +14,8 @@ export interface AuthFactories {
 
 export const authFactories: AuthFactories = {
   token: createTokenBackend,
-  mountable: (deps) => ({ approle: (host) => createApproleBackend(deps, host) }),
+  mountable: (deps) => ({
+    approle: (host) => createApproleBackend(deps, host),
+    jwt: (host) => createJwtBackend(deps, host),
+  }),
 };

@@ -68,7 +68,7 @@ export function describePaths(deps: SystemDeps): readonly Path[] {
       operations: {
         read: async () => ({
           data: {
-            auth: ["approle", "token"],
+            auth: ["approle", "jwt", "token"],
             secret: ["github"],
             detailed: catalogue(deps.version),
           },
@@ -83,6 +83,7 @@ export function describePaths(deps: SystemDeps): readonly Path[] {
 function catalogue(version: string): readonly Readonly<Record<string, unknown>>[] {
   return [
     ["approle", "auth"],
+    ["jwt", "auth"],
     ["token", "auth"],
     ["github", "secret"],
   ].map(([name, type]) => ({

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file steward/state/v1/tokens_auth.proto.
  */
 export const file_steward_state_v1_tokens_auth: GenFile = /*@__PURE__*/
-  fileDesc("CiJzdGV3YXJkL3N0YXRlL3YxL3Rva2Vuc19hdXRoLnByb3RvEhBzdGV3YXJkLnN0YXRlLnYxIjAKCVBvbGljeVJvdxIMCgR0ZXh0GAEgASgJEhUKDXVwZGF0ZWRfYXRfbXMYAiABKAEiMgoPVG9rZW5TZWNyZXRzUm93EgwKBHNhbHQYASABKAwSEQoJYmF0Y2hfa2V5GAIgASgMIr0ECghUb2tlblJvdxIQCghhY2Nlc3NvchgBIAEoCRIUCgxhY2Nlc3Nvcl9rZXkYAiABKAkSEAoIcG9saWNpZXMYAyADKAkSDAoEcGF0aBgEIAEoCRIUCgxkaXNwbGF5X25hbWUYBSABKAkSLgoEbWV0YRgGIAEoCzIbLnN0ZXdhcmQuc3RhdGUudjEuVG9rZW5NZXRhSACIAQESEQoJZW50aXR5X2lkGAcgASgJEhAKCG51bV91c2VzGAggASgFEhMKBnBhcmVudBgJIAEoCUgBiAEBEhUKDWNyZWF0ZWRfYXRfbXMYCiABKAESFwoPY3JlYXRpb25fdHRsX21zGAsgASgBEhoKDWV4cGlyZXNfYXRfbXMYDCABKAFIAogBARIbChNleHBsaWNpdF9tYXhfdHRsX21zGA0gASgBEhIKCm1heF90dGxfbXMYDiABKAESEQoJcGVyaW9kX21zGA8gASgBEhEKCXJlbmV3YWJsZRgQIAEoCBIfChJsYXN0X3JlbmV3YWxfYXRfbXMYESABKAFIA4gBARIRCgRyb2xlGBIgASgJSASIAQESEwoLYm91bmRfY2lkcnMYEyADKAkSDgoGZW5kaW5nGBQgASgIEhcKD29ycGhhbl9jaGlsZHJlbhgVIAEoCBIOCgZpc3N1ZXIYFiABKAlCBwoFX21ldGFCCQoHX3BhcmVudEIQCg5fZXhwaXJlc19hdF9tc0IVChNfbGFzdF9yZW5ld2FsX2F0X21zQgcKBV9yb2xlInMKCVRva2VuTWV0YRI3CgZ2YWx1ZXMYASADKAsyJy5zdGV3YXJkLnN0YXRlLnYxLlRva2VuTWV0YS5WYWx1ZXNFbnRyeRotCgtWYWx1ZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIqoCCgpCYXRjaFRva2VuEhAKCHBvbGljaWVzGAEgAygJEgwKBHBhdGgYAiABKAkSFAoMZGlzcGxheV9uYW1lGAMgASgJEi4KBG1ldGEYBCABKAsyGy5zdGV3YXJkLnN0YXRlLnYxLlRva2VuTWV0YUgAiAEBEhEKCWVudGl0eV9pZBgFIAEoCRITCgZwYXJlbnQYBiABKAlIAYgBARIVCg1jcmVhdGVkX2F0X21zGAcgASgBEhUKDWV4cGlyZXNfYXRfbXMYCCABKAESGwoTZXhwbGljaXRfbWF4X3R0bF9tcxgJIAEoARIRCgRyb2xlGAogASgJSAKIAQESEwoLYm91bmRfY2lkcnMYCyADKAlCBwoFX21ldGFCCQoHX3BhcmVudEIHCgVfcm9sZSLEAgoMVG9rZW5Sb2xlUm93EhgKEGFsbG93ZWRfcG9saWNpZXMYASADKAkSGwoTZGlzYWxsb3dlZF9wb2xpY2llcxgCIAMoCRIdChVhbGxvd2VkX3BvbGljaWVzX2dsb2IYAyADKAkSIAoYZGlzYWxsb3dlZF9wb2xpY2llc19nbG9iGAQgAygJEg4KBm9ycGhhbhgFIAEoCBIRCglyZW5ld2FibGUYBiABKAgSEwoLcGF0aF9zdWZmaXgYByABKAkSGwoTZXhwbGljaXRfbWF4X3R0bF9tcxgIIAEoARIRCglwZXJpb2RfbXMYCSABKAESEwoLYm91bmRfY2lkcnMYCiADKAkSGQoRbm9fZGVmYXVsdF9wb2xpY3kYCyABKAgSEAoIbnVtX3VzZXMYDCABKAUSEgoKdG9rZW5fdHlwZRgNIAEoCSLgAgoKQXBwcm9sZVJvdxIPCgdyb2xlX2lkGAEgASgJEhYKDmJpbmRfc2VjcmV0X2lkGAIgASgIEh0KFXNlY3JldF9pZF9ib3VuZF9jaWRycxgEIAMoCRIaChJzZWNyZXRfaWRfbnVtX3VzZXMYBSABKAUSGAoQc2VjcmV0X2lkX3R0bF9tcxgGIAEoARIQCghwb2xpY2llcxgHIAMoCRIOCgZ0dGxfbXMYCCABKAESEgoKbWF4X3R0bF9tcxgJIAEoARIbChNleHBsaWNpdF9tYXhfdHRsX21zGAogASgBEhEKCXBlcmlvZF9tcxgLIAEoARIQCghudW1fdXNlcxgMIAEoBRITCgtib3VuZF9jaWRycxgNIAMoCRIZChFub19kZWZhdWx0X3BvbGljeRgOIAEoCBISCgp0b2tlbl90eXBlGA8gASgJEhgKEHN0cmljdGx5X2JpbmRfaXAYECABKAgitwIKC1NlY3JldElkUm93EhAKCGFjY2Vzc29yGAEgASgJEhAKCG51bV91c2VzGAMgASgFEg4KBnR0bF9tcxgEIAEoARIVCg1jcmVhdGVkX2F0X21zGAUgASgBEhoKDWV4cGlyZXNfYXRfbXMYBiABKAFIAIgBARIVCg11cGRhdGVkX2F0X21zGAcgASgBEj0KCG1ldGFkYXRhGAggAygLMisuc3Rld2FyZC5zdGF0ZS52MS5TZWNyZXRJZFJvdy5NZXRhZGF0YUVudHJ5Eg0KBWNpZHJzGAkgAygJEhkKEXRva2VuX2JvdW5kX2NpZHJzGAogAygJGi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIQCg5fZXhwaXJlc19hdF9tc2IGcHJvdG8z");
+  fileDesc("CiJzdGV3YXJkL3N0YXRlL3YxL3Rva2Vuc19hdXRoLnByb3RvEhBzdGV3YXJkLnN0YXRlLnYxIjAKCVBvbGljeVJvdxIMCgR0ZXh0GAEgASgJEhUKDXVwZGF0ZWRfYXRfbXMYAiABKAEiMgoPVG9rZW5TZWNyZXRzUm93EgwKBHNhbHQYASABKAwSEQoJYmF0Y2hfa2V5GAIgASgMIr0ECghUb2tlblJvdxIQCghhY2Nlc3NvchgBIAEoCRIUCgxhY2Nlc3Nvcl9rZXkYAiABKAkSEAoIcG9saWNpZXMYAyADKAkSDAoEcGF0aBgEIAEoCRIUCgxkaXNwbGF5X25hbWUYBSABKAkSLgoEbWV0YRgGIAEoCzIbLnN0ZXdhcmQuc3RhdGUudjEuVG9rZW5NZXRhSACIAQESEQoJZW50aXR5X2lkGAcgASgJEhAKCG51bV91c2VzGAggASgFEhMKBnBhcmVudBgJIAEoCUgBiAEBEhUKDWNyZWF0ZWRfYXRfbXMYCiABKAESFwoPY3JlYXRpb25fdHRsX21zGAsgASgBEhoKDWV4cGlyZXNfYXRfbXMYDCABKAFIAogBARIbChNleHBsaWNpdF9tYXhfdHRsX21zGA0gASgBEhIKCm1heF90dGxfbXMYDiABKAESEQoJcGVyaW9kX21zGA8gASgBEhEKCXJlbmV3YWJsZRgQIAEoCBIfChJsYXN0X3JlbmV3YWxfYXRfbXMYESABKAFIA4gBARIRCgRyb2xlGBIgASgJSASIAQESEwoLYm91bmRfY2lkcnMYEyADKAkSDgoGZW5kaW5nGBQgASgIEhcKD29ycGhhbl9jaGlsZHJlbhgVIAEoCBIOCgZpc3N1ZXIYFiABKAlCBwoFX21ldGFCCQoHX3BhcmVudEIQCg5fZXhwaXJlc19hdF9tc0IVChNfbGFzdF9yZW5ld2FsX2F0X21zQgcKBV9yb2xlInMKCVRva2VuTWV0YRI3CgZ2YWx1ZXMYASADKAsyJy5zdGV3YXJkLnN0YXRlLnYxLlRva2VuTWV0YS5WYWx1ZXNFbnRyeRotCgtWYWx1ZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIqoCCgpCYXRjaFRva2VuEhAKCHBvbGljaWVzGAEgAygJEgwKBHBhdGgYAiABKAkSFAoMZGlzcGxheV9uYW1lGAMgASgJEi4KBG1ldGEYBCABKAsyGy5zdGV3YXJkLnN0YXRlLnYxLlRva2VuTWV0YUgAiAEBEhEKCWVudGl0eV9pZBgFIAEoCRITCgZwYXJlbnQYBiABKAlIAYgBARIVCg1jcmVhdGVkX2F0X21zGAcgASgBEhUKDWV4cGlyZXNfYXRfbXMYCCABKAESGwoTZXhwbGljaXRfbWF4X3R0bF9tcxgJIAEoARIRCgRyb2xlGAogASgJSAKIAQESEwoLYm91bmRfY2lkcnMYCyADKAlCBwoFX21ldGFCCQoHX3BhcmVudEIHCgVfcm9sZSLEAgoMVG9rZW5Sb2xlUm93EhgKEGFsbG93ZWRfcG9saWNpZXMYASADKAkSGwoTZGlzYWxsb3dlZF9wb2xpY2llcxgCIAMoCRIdChVhbGxvd2VkX3BvbGljaWVzX2dsb2IYAyADKAkSIAoYZGlzYWxsb3dlZF9wb2xpY2llc19nbG9iGAQgAygJEg4KBm9ycGhhbhgFIAEoCBIRCglyZW5ld2FibGUYBiABKAgSEwoLcGF0aF9zdWZmaXgYByABKAkSGwoTZXhwbGljaXRfbWF4X3R0bF9tcxgIIAEoARIRCglwZXJpb2RfbXMYCSABKAESEwoLYm91bmRfY2lkcnMYCiADKAkSGQoRbm9fZGVmYXVsdF9wb2xpY3kYCyABKAgSEAoIbnVtX3VzZXMYDCABKAUSEgoKdG9rZW5fdHlwZRgNIAEoCSLgAgoKQXBwcm9sZVJvdxIPCgdyb2xlX2lkGAEgASgJEhYKDmJpbmRfc2VjcmV0X2lkGAIgASgIEh0KFXNlY3JldF9pZF9ib3VuZF9jaWRycxgEIAMoCRIaChJzZWNyZXRfaWRfbnVtX3VzZXMYBSABKAUSGAoQc2VjcmV0X2lkX3R0bF9tcxgGIAEoARIQCghwb2xpY2llcxgHIAMoCRIOCgZ0dGxfbXMYCCABKAESEgoKbWF4X3R0bF9tcxgJIAEoARIbChNleHBsaWNpdF9tYXhfdHRsX21zGAogASgBEhEKCXBlcmlvZF9tcxgLIAEoARIQCghudW1fdXNlcxgMIAEoBRITCgtib3VuZF9jaWRycxgNIAMoCRIZChFub19kZWZhdWx0X3BvbGljeRgOIAEoCBISCgp0b2tlbl90eXBlGA8gASgJEhgKEHN0cmljdGx5X2JpbmRfaXAYECABKAgitwIKC1NlY3JldElkUm93EhAKCGFjY2Vzc29yGAEgASgJEhAKCG51bV91c2VzGAMgASgFEg4KBnR0bF9tcxgEIAEoARIVCg1jcmVhdGVkX2F0X21zGAUgASgBEhoKDWV4cGlyZXNfYXRfbXMYBiABKAFIAIgBARIVCg11cGRhdGVkX2F0X21zGAcgASgBEj0KCG1ldGFkYXRhGAggAygLMisuc3Rld2FyZC5zdGF0ZS52MS5TZWNyZXRJZFJvdy5NZXRhZGF0YUVudHJ5Eg0KBWNpZHJzGAkgAygJEhkKEXRva2VuX2JvdW5kX2NpZHJzGAogAygJGi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIQCg5fZXhwaXJlc19hdF9tcyK0AQoMSnd0Q29uZmlnUm93EhoKEm9pZGNfZGlzY292ZXJ5X3VybBgBIAEoCRIQCghqd2tzX3VybBgCIAEoCRIeChZqd3RfdmFsaWRhdGlvbl9wdWJrZXlzGAMgAygJEg4KBmNhX3BlbRgEIAEoCRIUCgxib3VuZF9pc3N1ZXIYBSABKAkSGgoSand0X3N1cHBvcnRlZF9hbGdzGAYgAygJEhQKDGRlZmF1bHRfcm9sZRgHIAEoCSL+AwoKSnd0Um9sZVJvdxIXCg9ib3VuZF9hdWRpZW5jZXMYASADKAkSFQoNYm91bmRfc3ViamVjdBgCIAEoCRIUCgxib3VuZF9jbGFpbXMYAyABKAkSGAoQY2xhaW1zX2FyZV9nbG9icxgEIAEoCBISCgp1c2VyX2NsYWltGAUgASgJEkcKDmNsYWltX21hcHBpbmdzGAYgAygLMi8uc3Rld2FyZC5zdGF0ZS52MS5Kd3RSb2xlUm93LkNsYWltTWFwcGluZ3NFbnRyeRIVCg1jbG9ja19za2V3X21zGAcgASgBEhAKCHJldXNhYmxlGAggASgIEhAKCHBvbGljaWVzGAkgAygJEg4KBnR0bF9tcxgKIAEoARISCgptYXhfdHRsX21zGAsgASgBEhsKE2V4cGxpY2l0X21heF90dGxfbXMYDCABKAESEQoJcGVyaW9kX21zGA0gASgBEhAKCG51bV91c2VzGA4gASgFEhMKC2JvdW5kX2NpZHJzGA8gAygJEhkKEW5vX2RlZmF1bHRfcG9saWN5GBAgASgIEhIKCnRva2VuX3R5cGUYESABKAkSGAoQc3RyaWN0bHlfYmluZF9pcBgSIAEoCBo0ChJDbGFpbU1hcHBpbmdzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AWIGcHJvdG8z");
 
 /**
  * A policy. Its key is its name, lower case.
@@ -532,4 +532,173 @@ export type SecretIdRow = Message<"steward.state.v1.SecretIdRow"> & {
  */
 export const SecretIdRowSchema: GenMessage<SecretIdRow> = /*@__PURE__*/
   messageDesc(file_steward_state_v1_tokens_auth, 7);
+
+/**
+ * Whose identity tokens a JWT mount accepts. One row of the mount.
+ *
+ * @generated from message steward.state.v1.JwtConfigRow
+ */
+export type JwtConfigRow = Message<"steward.state.v1.JwtConfigRow"> & {
+  /**
+   * One of the three says where the keys are.
+   *
+   * @generated from field: string oidc_discovery_url = 1;
+   */
+  oidcDiscoveryUrl: string;
+
+  /**
+   * @generated from field: string jwks_url = 2;
+   */
+  jwksUrl: string;
+
+  /**
+   * PEM.
+   *
+   * @generated from field: repeated string jwt_validation_pubkeys = 3;
+   */
+  jwtValidationPubkeys: string[];
+
+  /**
+   * PEM; in addition to the system's authorities.
+   *
+   * @generated from field: string ca_pem = 4;
+   */
+  caPem: string;
+
+  /**
+   * Exactly the tokens' issuer; empty for that of the discovery, or any.
+   *
+   * @generated from field: string bound_issuer = 5;
+   */
+  boundIssuer: string;
+
+  /**
+   * @generated from field: repeated string jwt_supported_algs = 6;
+   */
+  jwtSupportedAlgs: string[];
+
+  /**
+   * @generated from field: string default_role = 7;
+   */
+  defaultRole: string;
+};
+
+/**
+ * Describes the message steward.state.v1.JwtConfigRow.
+ * Use `create(JwtConfigRowSchema)` to create a new message.
+ */
+export const JwtConfigRowSchema: GenMessage<JwtConfigRow> = /*@__PURE__*/
+  messageDesc(file_steward_state_v1_tokens_auth, 8);
+
+/**
+ * A role of a JWT mount. Its key is its name, lower case.
+ *
+ * @generated from message steward.state.v1.JwtRoleRow
+ */
+export type JwtRoleRow = Message<"steward.state.v1.JwtRoleRow"> & {
+  /**
+   * @generated from field: repeated string bound_audiences = 1;
+   */
+  boundAudiences: string[];
+
+  /**
+   * @generated from field: string bound_subject = 2;
+   */
+  boundSubject: string;
+
+  /**
+   * JSON: the values that each claim may have.
+   *
+   * @generated from field: string bound_claims = 3;
+   */
+  boundClaims: string;
+
+  /**
+   * The values of bound_claims are patterns with *.
+   *
+   * @generated from field: bool claims_are_globs = 4;
+   */
+  claimsAreGlobs: boolean;
+
+  /**
+   * @generated from field: string user_claim = 5;
+   */
+  userClaim: string;
+
+  /**
+   * Names of metadata by claim.
+   *
+   * @generated from field: map<string, string> claim_mappings = 6;
+   */
+  claimMappings: { [key: string]: string };
+
+  /**
+   * @generated from field: double clock_skew_ms = 7;
+   */
+  clockSkewMs: number;
+
+  /**
+   * An identity token may log in more than once.
+   *
+   * @generated from field: bool reusable = 8;
+   */
+  reusable: boolean;
+
+  /**
+   * @generated from field: repeated string policies = 9;
+   */
+  policies: string[];
+
+  /**
+   * @generated from field: double ttl_ms = 10;
+   */
+  ttlMs: number;
+
+  /**
+   * @generated from field: double max_ttl_ms = 11;
+   */
+  maxTtlMs: number;
+
+  /**
+   * @generated from field: double explicit_max_ttl_ms = 12;
+   */
+  explicitMaxTtlMs: number;
+
+  /**
+   * @generated from field: double period_ms = 13;
+   */
+  periodMs: number;
+
+  /**
+   * @generated from field: int32 num_uses = 14;
+   */
+  numUses: number;
+
+  /**
+   * @generated from field: repeated string bound_cidrs = 15;
+   */
+  boundCidrs: string[];
+
+  /**
+   * @generated from field: bool no_default_policy = 16;
+   */
+  noDefaultPolicy: boolean;
+
+  /**
+   * @generated from field: string token_type = 17;
+   */
+  tokenType: string;
+
+  /**
+   * @generated from field: bool strictly_bind_ip = 18;
+   */
+  strictlyBindIp: boolean;
+};
+
+/**
+ * Describes the message steward.state.v1.JwtRoleRow.
+ * Use `create(JwtRoleRowSchema)` to create a new message.
+ */
+export const JwtRoleRowSchema: GenMessage<JwtRoleRow> = /*@__PURE__*/
+  messageDesc(file_steward_state_v1_tokens_auth, 9);
 

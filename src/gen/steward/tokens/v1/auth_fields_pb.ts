@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file steward/tokens/v1/auth_fields.proto.
  */
 export const file_steward_tokens_v1_auth_fields: GenFile = /*@__PURE__*/
-  fileDesc("CiNzdGV3YXJkL3Rva2Vucy92MS9hdXRoX2ZpZWxkcy5wcm90bxIRc3Rld2FyZC50b2tlbnMudjEiCgoITm9GaWVsZHMiggMKEVRva2VuQ3JlYXRlRmllbGRzEgoKAmlkGAEgASgJEhAKCHBvbGljaWVzGAIgAygJEgsKA3R0bBgDIAEoAxINCgVsZWFzZRgEIAEoAxIYChBleHBsaWNpdF9tYXhfdHRsGAUgASgDEg4KBnBlcmlvZBgGIAEoAxIQCghudW1fdXNlcxgHIAEoBRIRCglyZW5ld2FibGUYCCABKAgSDAoEdHlwZRgJIAEoCRI8CgRtZXRhGAogAygLMi4uc3Rld2FyZC50b2tlbnMudjEuVG9rZW5DcmVhdGVGaWVsZHMuTWV0YUVudHJ5EhQKDGRpc3BsYXlfbmFtZRgLIAEoCRIRCglub19wYXJlbnQYDCABKAgSGQoRbm9fZGVmYXVsdF9wb2xpY3kYDSABKAgSFAoMZW50aXR5X2FsaWFzGA4gASgJEhEKCXJvbGVfbmFtZRgPIAEoCRorCglNZXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASIcCgtUb2tlbkZpZWxkcxINCgV0b2tlbhgBIAEoCSIiCg5BY2Nlc3NvckZpZWxkcxIQCghhY2Nlc3NvchgBIAEoCSI4ChRUb2tlblJlbmV3U2VsZkZpZWxkcxINCgV0b2tlbhgBIAEoCRIRCglpbmNyZW1lbnQYAiABKAMiNAoQVG9rZW5SZW5ld0ZpZWxkcxINCgV0b2tlbhgBIAEoCRIRCglpbmNyZW1lbnQYAiABKAMiOgoTQWNjZXNzb3JSZW5ld0ZpZWxkcxIQCghhY2Nlc3NvchgBIAEoCRIRCglpbmNyZW1lbnQYAiABKAMi0QMKD1Rva2VuUm9sZUZpZWxkcxIRCglyb2xlX25hbWUYASABKAkSGAoQYWxsb3dlZF9wb2xpY2llcxgCIAMoCRIbChNkaXNhbGxvd2VkX3BvbGljaWVzGAMgAygJEh0KFWFsbG93ZWRfcG9saWNpZXNfZ2xvYhgEIAMoCRIgChhkaXNhbGxvd2VkX3BvbGljaWVzX2dsb2IYBSADKAkSDgoGb3JwaGFuGAYgASgIEhEKCXJlbmV3YWJsZRgHIAEoCBITCgtwYXRoX3N1ZmZpeBgIIAEoCRIZChF0b2tlbl9ib3VuZF9jaWRycxgJIAMoCRITCgtib3VuZF9jaWRycxgKIAMoCRIeChZ0b2tlbl9leHBsaWNpdF9tYXhfdHRsGAsgASgDEhgKEGV4cGxpY2l0X21heF90dGwYDCABKAMSFAoMdG9rZW5fcGVyaW9kGA0gASgDEg4KBnBlcmlvZBgOIAEoAxIfChd0b2tlbl9ub19kZWZhdWx0X3BvbGljeRgPIAEoCBIWCg50b2tlbl9udW1fdXNlcxgQIAEoBRISCgp0b2tlbl90eXBlGBEgASgJEh4KFmFsbG93ZWRfZW50aXR5X2FsaWFzZXMYEiADKAki3AMKEUFwcHJvbGVSb2xlRmllbGRzEhEKCXJvbGVfbmFtZRgBIAEoCRIPCgdyb2xlX2lkGAIgASgJEhYKDmJpbmRfc2VjcmV0X2lkGAMgASgIEh0KFXNlY3JldF9pZF9ib3VuZF9jaWRycxgEIAMoCRIXCg9ib3VuZF9jaWRyX2xpc3QYBSADKAkSGgoSc2VjcmV0X2lkX251bV91c2VzGAYgASgFEhUKDXNlY3JldF9pZF90dGwYByABKAMSFgoOdG9rZW5fcG9saWNpZXMYCCADKAkSEAoIcG9saWNpZXMYCSADKAkSEQoJdG9rZW5fdHRsGAogASgDEhUKDXRva2VuX21heF90dGwYCyABKAMSHgoWdG9rZW5fZXhwbGljaXRfbWF4X3R0bBgMIAEoAxIUCgx0b2tlbl9wZXJpb2QYDSABKAMSDgoGcGVyaW9kGA4gASgDEhYKDnRva2VuX251bV91c2VzGA8gASgFEhkKEXRva2VuX2JvdW5kX2NpZHJzGBAgAygJEh8KF3Rva2VuX25vX2RlZmF1bHRfcG9saWN5GBEgASgIEhIKCnRva2VuX3R5cGUYEiABKAkSHgoWdG9rZW5fc3RyaWN0bHlfYmluZF9pcBgTIAEoCCImChFBcHByb2xlTmFtZUZpZWxkcxIRCglyb2xlX25hbWUYASABKAkiOQoTQXBwcm9sZVJvbGVJZEZpZWxkcxIRCglyb2xlX25hbWUYASABKAkSDwoHcm9sZV9pZBgCIAEoCSJGChlBcHByb2xlQmluZFNlY3JldElkRmllbGRzEhEKCXJvbGVfbmFtZRgBIAEoCRIWCg5iaW5kX3NlY3JldF9pZBgCIAEoCCJTCh9BcHByb2xlU2VjcmV0SWRCb3VuZENpZHJzRmllbGRzEhEKCXJvbGVfbmFtZRgBIAEoCRIdChVzZWNyZXRfaWRfYm91bmRfY2lkcnMYAiADKAkiSAoaQXBwcm9sZUJvdW5kQ2lkckxpc3RGaWVsZHMSEQoJcm9sZV9uYW1lGAEgASgJEhcKD2JvdW5kX2NpZHJfbGlzdBgCIAMoCSJNChxBcHByb2xlU2VjcmV0SWROdW1Vc2VzRmllbGRzEhEKCXJvbGVfbmFtZRgBIAEoCRIaChJzZWNyZXRfaWRfbnVtX3VzZXMYAiABKAUiRAoYQXBwcm9sZVNlY3JldElkVHRsRmllbGRzEhEKCXJvbGVfbmFtZRgBIAEoCRIVCg1zZWNyZXRfaWRfdHRsGAIgASgDIlQKFUFwcHJvbGVQb2xpY2llc0ZpZWxkcxIRCglyb2xlX25hbWUYASABKAkSFgoOdG9rZW5fcG9saWNpZXMYAiADKAkSEAoIcG9saWNpZXMYAyADKAkiPQoVQXBwcm9sZVRva2VuVHRsRmllbGRzEhEKCXJvbGVfbmFtZRgBIAEoCRIRCgl0b2tlbl90dGwYAiABKAMiRAoYQXBwcm9sZVRva2VuTWF4VHRsRmllbGRzEhEKCXJvbGVfbmFtZRgBIAEoCRIVCg10b2tlbl9tYXhfdHRsGAIgASgDIk4KE0FwcHJvbGVQZXJpb2RGaWVsZHMSEQoJcm9sZV9uYW1lGAEgASgJEhQKDHRva2VuX3BlcmlvZBgCIAEoAxIOCgZwZXJpb2QYAyABKAMiRgoZQXBwcm9sZVRva2VuTnVtVXNlc0ZpZWxkcxIRCglyb2xlX25hbWUYASABKAkSFgoOdG9rZW5fbnVtX3VzZXMYAiABKAUiTAocQXBwcm9sZVRva2VuQm91bmRDaWRyc0ZpZWxkcxIRCglyb2xlX25hbWUYASABKAkSGQoRdG9rZW5fYm91bmRfY2lkcnMYAiADKAkilQEKDlNlY3JldElkRmllbGRzEhEKCXJvbGVfbmFtZRgBIAEoCRIRCglzZWNyZXRfaWQYAiABKAkSEAoIbWV0YWRhdGEYAyABKAkSEQoJY2lkcl9saXN0GAQgAygJEhkKEXRva2VuX2JvdW5kX2NpZHJzGAUgAygJEhAKCG51bV91c2VzGAYgASgFEgsKA3R0bBgHIAEoAyI6ChJTZWNyZXRJZE5hbWVGaWVsZHMSEQoJcm9sZV9uYW1lGAEgASgJEhEKCXNlY3JldF9pZBgCIAEoCSJHChZTZWNyZXRJZEFjY2Vzc29yRmllbGRzEhEKCXJvbGVfbmFtZRgBIAEoCRIaChJzZWNyZXRfaWRfYWNjZXNzb3IYAiABKAkiOAoSQXBwcm9sZUxvZ2luRmllbGRzEg8KB3JvbGVfaWQYASABKAkSEQoJc2VjcmV0X2lkGAIgASgJYgZwcm90bzM");
+  fileDesc("CiNzdGV3YXJkL3Rva2Vucy92MS9hdXRoX2ZpZWxkcy5wcm90bxIRc3Rld2FyZC50b2tlbnMudjEiCgoITm9GaWVsZHMiggMKEVRva2VuQ3JlYXRlRmllbGRzEgoKAmlkGAEgASgJEhAKCHBvbGljaWVzGAIgAygJEgsKA3R0bBgDIAEoAxINCgVsZWFzZRgEIAEoAxIYChBleHBsaWNpdF9tYXhfdHRsGAUgASgDEg4KBnBlcmlvZBgGIAEoAxIQCghudW1fdXNlcxgHIAEoBRIRCglyZW5ld2FibGUYCCABKAgSDAoEdHlwZRgJIAEoCRI8CgRtZXRhGAogAygLMi4uc3Rld2FyZC50b2tlbnMudjEuVG9rZW5DcmVhdGVGaWVsZHMuTWV0YUVudHJ5EhQKDGRpc3BsYXlfbmFtZRgLIAEoCRIRCglub19wYXJlbnQYDCABKAgSGQoRbm9fZGVmYXVsdF9wb2xpY3kYDSABKAgSFAoMZW50aXR5X2FsaWFzGA4gASgJEhEKCXJvbGVfbmFtZRgPIAEoCRorCglNZXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASIcCgtUb2tlbkZpZWxkcxINCgV0b2tlbhgBIAEoCSIiCg5BY2Nlc3NvckZpZWxkcxIQCghhY2Nlc3NvchgBIAEoCSI4ChRUb2tlblJlbmV3U2VsZkZpZWxkcxINCgV0b2tlbhgBIAEoCRIRCglpbmNyZW1lbnQYAiABKAMiNAoQVG9rZW5SZW5ld0ZpZWxkcxINCgV0b2tlbhgBIAEoCRIRCglpbmNyZW1lbnQYAiABKAMiOgoTQWNjZXNzb3JSZW5ld0ZpZWxkcxIQCghhY2Nlc3NvchgBIAEoCRIRCglpbmNyZW1lbnQYAiABKAMi0QMKD1Rva2VuUm9sZUZpZWxkcxIRCglyb2xlX25hbWUYASABKAkSGAoQYWxsb3dlZF9wb2xpY2llcxgCIAMoCRIbChNkaXNhbGxvd2VkX3BvbGljaWVzGAMgAygJEh0KFWFsbG93ZWRfcG9saWNpZXNfZ2xvYhgEIAMoCRIgChhkaXNhbGxvd2VkX3BvbGljaWVzX2dsb2IYBSADKAkSDgoGb3JwaGFuGAYgASgIEhEKCXJlbmV3YWJsZRgHIAEoCBITCgtwYXRoX3N1ZmZpeBgIIAEoCRIZChF0b2tlbl9ib3VuZF9jaWRycxgJIAMoCRITCgtib3VuZF9jaWRycxgKIAMoCRIeChZ0b2tlbl9leHBsaWNpdF9tYXhfdHRsGAsgASgDEhgKEGV4cGxpY2l0X21heF90dGwYDCABKAMSFAoMdG9rZW5fcGVyaW9kGA0gASgDEg4KBnBlcmlvZBgOIAEoAxIfChd0b2tlbl9ub19kZWZhdWx0X3BvbGljeRgPIAEoCBIWCg50b2tlbl9udW1fdXNlcxgQIAEoBRISCgp0b2tlbl90eXBlGBEgASgJEh4KFmFsbG93ZWRfZW50aXR5X2FsaWFzZXMYEiADKAki3AMKEUFwcHJvbGVSb2xlRmllbGRzEhEKCXJvbGVfbmFtZRgBIAEoCRIPCgdyb2xlX2lkGAIgASgJEhYKDmJpbmRfc2VjcmV0X2lkGAMgASgIEh0KFXNlY3JldF9pZF9ib3VuZF9jaWRycxgEIAMoCRIXCg9ib3VuZF9jaWRyX2xpc3QYBSADKAkSGgoSc2VjcmV0X2lkX251bV91c2VzGAYgASgFEhUKDXNlY3JldF9pZF90dGwYByABKAMSFgoOdG9rZW5fcG9saWNpZXMYCCADKAkSEAoIcG9saWNpZXMYCSADKAkSEQoJdG9rZW5fdHRsGAogASgDEhUKDXRva2VuX21heF90dGwYCyABKAMSHgoWdG9rZW5fZXhwbGljaXRfbWF4X3R0bBgMIAEoAxIUCgx0b2tlbl9wZXJpb2QYDSABKAMSDgoGcGVyaW9kGA4gASgDEhYKDnRva2VuX251bV91c2VzGA8gASgFEhkKEXRva2VuX2JvdW5kX2NpZHJzGBAgAygJEh8KF3Rva2VuX25vX2RlZmF1bHRfcG9saWN5GBEgASgIEhIKCnRva2VuX3R5cGUYEiABKAkSHgoWdG9rZW5fc3RyaWN0bHlfYmluZF9pcBgTIAEoCCImChFBcHByb2xlTmFtZUZpZWxkcxIRCglyb2xlX25hbWUYASABKAkiOQoTQXBwcm9sZVJvbGVJZEZpZWxkcxIRCglyb2xlX25hbWUYASABKAkSDwoHcm9sZV9pZBgCIAEoCSJGChlBcHByb2xlQmluZFNlY3JldElkRmllbGRzEhEKCXJvbGVfbmFtZRgBIAEoCRIWCg5iaW5kX3NlY3JldF9pZBgCIAEoCCJTCh9BcHByb2xlU2VjcmV0SWRCb3VuZENpZHJzRmllbGRzEhEKCXJvbGVfbmFtZRgBIAEoCRIdChVzZWNyZXRfaWRfYm91bmRfY2lkcnMYAiADKAkiSAoaQXBwcm9sZUJvdW5kQ2lkckxpc3RGaWVsZHMSEQoJcm9sZV9uYW1lGAEgASgJEhcKD2JvdW5kX2NpZHJfbGlzdBgCIAMoCSJNChxBcHByb2xlU2VjcmV0SWROdW1Vc2VzRmllbGRzEhEKCXJvbGVfbmFtZRgBIAEoCRIaChJzZWNyZXRfaWRfbnVtX3VzZXMYAiABKAUiRAoYQXBwcm9sZVNlY3JldElkVHRsRmllbGRzEhEKCXJvbGVfbmFtZRgBIAEoCRIVCg1zZWNyZXRfaWRfdHRsGAIgASgDIlQKFUFwcHJvbGVQb2xpY2llc0ZpZWxkcxIRCglyb2xlX25hbWUYASABKAkSFgoOdG9rZW5fcG9saWNpZXMYAiADKAkSEAoIcG9saWNpZXMYAyADKAkiPQoVQXBwcm9sZVRva2VuVHRsRmllbGRzEhEKCXJvbGVfbmFtZRgBIAEoCRIRCgl0b2tlbl90dGwYAiABKAMiRAoYQXBwcm9sZVRva2VuTWF4VHRsRmllbGRzEhEKCXJvbGVfbmFtZRgBIAEoCRIVCg10b2tlbl9tYXhfdHRsGAIgASgDIk4KE0FwcHJvbGVQZXJpb2RGaWVsZHMSEQoJcm9sZV9uYW1lGAEgASgJEhQKDHRva2VuX3BlcmlvZBgCIAEoAxIOCgZwZXJpb2QYAyABKAMiRgoZQXBwcm9sZVRva2VuTnVtVXNlc0ZpZWxkcxIRCglyb2xlX25hbWUYASABKAkSFgoOdG9rZW5fbnVtX3VzZXMYAiABKAUiTAocQXBwcm9sZVRva2VuQm91bmRDaWRyc0ZpZWxkcxIRCglyb2xlX25hbWUYASABKAkSGQoRdG9rZW5fYm91bmRfY2lkcnMYAiADKAkilQEKDlNlY3JldElkRmllbGRzEhEKCXJvbGVfbmFtZRgBIAEoCRIRCglzZWNyZXRfaWQYAiABKAkSEAoIbWV0YWRhdGEYAyABKAkSEQoJY2lkcl9saXN0GAQgAygJEhkKEXRva2VuX2JvdW5kX2NpZHJzGAUgAygJEhAKCG51bV91c2VzGAYgASgFEgsKA3R0bBgHIAEoAyI6ChJTZWNyZXRJZE5hbWVGaWVsZHMSEQoJcm9sZV9uYW1lGAEgASgJEhEKCXNlY3JldF9pZBgCIAEoCSJHChZTZWNyZXRJZEFjY2Vzc29yRmllbGRzEhEKCXJvbGVfbmFtZRgBIAEoCRIaChJzZWNyZXRfaWRfYWNjZXNzb3IYAiABKAkiOAoSQXBwcm9sZUxvZ2luRmllbGRzEg8KB3JvbGVfaWQYASABKAkSEQoJc2VjcmV0X2lkGAIgASgJIo8CCg9Kd3RDb25maWdGaWVsZHMSGgoSb2lkY19kaXNjb3ZlcnlfdXJsGAEgASgJEh0KFW9pZGNfZGlzY292ZXJ5X2NhX3BlbRgCIAEoCRIQCghqd2tzX3VybBgDIAEoCRITCgtqd2tzX2NhX3BlbRgEIAEoCRIeChZqd3RfdmFsaWRhdGlvbl9wdWJrZXlzGAUgAygJEhQKDGJvdW5kX2lzc3VlchgGIAEoCRIaChJqd3Rfc3VwcG9ydGVkX2FsZ3MYByADKAkSFAoMZGVmYXVsdF9yb2xlGAggASgJEhYKDm9pZGNfY2xpZW50X2lkGAkgASgJEhoKEm9pZGNfY2xpZW50X3NlY3JldBgKIAEoCSLgBQoNSnd0Um9sZUZpZWxkcxIMCgRuYW1lGAEgASgJEhEKCXJvbGVfdHlwZRgCIAEoCRIXCg9ib3VuZF9hdWRpZW5jZXMYAyADKAkSFQoNYm91bmRfc3ViamVjdBgEIAEoCRJHCgxib3VuZF9jbGFpbXMYBSADKAsyMS5zdGV3YXJkLnRva2Vucy52MS5Kd3RSb2xlRmllbGRzLkJvdW5kQ2xhaW1zRW50cnkSGQoRYm91bmRfY2xhaW1zX3R5cGUYBiABKAkSEgoKdXNlcl9jbGFpbRgHIAEoCRJLCg5jbGFpbV9tYXBwaW5ncxgIIAMoCzIzLnN0ZXdhcmQudG9rZW5zLnYxLkp3dFJvbGVGaWVsZHMuQ2xhaW1NYXBwaW5nc0VudHJ5EhkKEWNsb2NrX3NrZXdfbGVld2F5GAkgASgDEhIKCnNpbmdsZV91c2UYCiABKAgSFgoOdG9rZW5fcG9saWNpZXMYCyADKAkSEAoIcG9saWNpZXMYDCADKAkSEQoJdG9rZW5fdHRsGA0gASgDEhUKDXRva2VuX21heF90dGwYDiABKAMSHgoWdG9rZW5fZXhwbGljaXRfbWF4X3R0bBgPIAEoAxIUCgx0b2tlbl9wZXJpb2QYECABKAMSDgoGcGVyaW9kGBEgASgDEhYKDnRva2VuX251bV91c2VzGBIgASgFEhkKEXRva2VuX2JvdW5kX2NpZHJzGBMgAygJEh8KF3Rva2VuX25vX2RlZmF1bHRfcG9saWN5GBQgASgIEhIKCnRva2VuX3R5cGUYFSABKAkSHgoWdG9rZW5fc3RyaWN0bHlfYmluZF9pcBgWIAEoCBoyChBCb3VuZENsYWltc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaNAoSQ2xhaW1NYXBwaW5nc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiHQoNSnd0TmFtZUZpZWxkcxIMCgRuYW1lGAEgASgJIisKDkp3dExvZ2luRmllbGRzEgwKBHJvbGUYASABKAkSCwoDand0GAIgASgJYgZwcm90bzM");
 
 /**
  * A path without fields.
@@ -1078,4 +1078,305 @@ export type ApproleLoginFields = Message<"steward.tokens.v1.ApproleLoginFields">
  */
 export const ApproleLoginFieldsSchema: GenMessage<ApproleLoginFields> = /*@__PURE__*/
   messageDesc(file_steward_tokens_v1_auth_fields, 25);
+
+/**
+ * Whose identity tokens are accepted.
+ *
+ * @generated from message steward.tokens.v1.JwtConfigFields
+ */
+export type JwtConfigFields = Message<"steward.tokens.v1.JwtConfigFields"> & {
+  /**
+   * Address of the issuer, whose keys are found by OpenID Connect discovery. The issuer of each token must be exactly this.
+   *
+   * @generated from field: string oidc_discovery_url = 1;
+   */
+  oidcDiscoveryUrl: string;
+
+  /**
+   * PEM of the authority that signed the issuer's certificate, if it is not a public one.
+   *
+   * @generated from field: string oidc_discovery_ca_pem = 2;
+   */
+  oidcDiscoveryCaPem: string;
+
+  /**
+   * Address of the issuer's keys, without discovery.
+   *
+   * @generated from field: string jwks_url = 3;
+   */
+  jwksUrl: string;
+
+  /**
+   * PEM of the authority that signed the certificate of jwks_url, if it is not a public one.
+   *
+   * @generated from field: string jwks_ca_pem = 4;
+   */
+  jwksCaPem: string;
+
+  /**
+   * The issuer's public keys, PEM, for an issuer that serves none.
+   *
+   * @generated from field: repeated string jwt_validation_pubkeys = 5;
+   */
+  jwtValidationPubkeys: string[];
+
+  /**
+   * The issuer that tokens must name, exactly.
+   *
+   * @generated from field: string bound_issuer = 6;
+   */
+  boundIssuer: string;
+
+  /**
+   * Algorithms of signatures. Default: every asymmetric one.
+   *
+   * @generated from field: repeated string jwt_supported_algs = 7;
+   */
+  jwtSupportedAlgs: string[];
+
+  /**
+   * Role of logins that name none.
+   *
+   * @generated from field: string default_role = 8;
+   */
+  defaultRole: string;
+
+  /**
+   * Not supported: logins with a browser.
+   *
+   * @generated from field: string oidc_client_id = 9;
+   */
+  oidcClientId: string;
+
+  /**
+   * Not supported: logins with a browser.
+   *
+   * @generated from field: string oidc_client_secret = 10;
+   */
+  oidcClientSecret: string;
+};
+
+/**
+ * Describes the message steward.tokens.v1.JwtConfigFields.
+ * Use `create(JwtConfigFieldsSchema)` to create a new message.
+ */
+export const JwtConfigFieldsSchema: GenMessage<JwtConfigFields> = /*@__PURE__*/
+  messageDesc(file_steward_tokens_v1_auth_fields, 26);
+
+/**
+ * A role that identity tokens log in to.
+ *
+ * @generated from message steward.tokens.v1.JwtRoleFields
+ */
+export type JwtRoleFields = Message<"steward.tokens.v1.JwtRoleFields"> & {
+  /**
+   * The role's name; lower-cased.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * jwt; oidc, a login with a browser, is not supported.
+   *
+   * @generated from field: string role_type = 2;
+   */
+  roleType: string;
+
+  /**
+   * Audiences, of which a token must have one, exactly.
+   *
+   * @generated from field: repeated string bound_audiences = 3;
+   */
+  boundAudiences: string[];
+
+  /**
+   * The subject that a token must have, exactly.
+   *
+   * @generated from field: string bound_subject = 4;
+   */
+  boundSubject: string;
+
+  /**
+   * Claims that a token must have: a value, or a list of which one fits. Names may be JSON pointers, e.g. /kubernetes.io/namespace.
+   *
+   * @generated from field: map<string, string> bound_claims = 5;
+   */
+  boundClaims: { [key: string]: string };
+
+  /**
+   * string: values are compared exactly; glob: * stands for any text.
+   *
+   * @generated from field: string bound_claims_type = 6;
+   */
+  boundClaimsType: string;
+
+  /**
+   * Claim that names the holder of the token. Default sub.
+   *
+   * @generated from field: string user_claim = 7;
+   */
+  userClaim: string;
+
+  /**
+   * Claims that become metadata of the token, with their names there.
+   *
+   * @generated from field: map<string, string> claim_mappings = 8;
+   */
+  claimMappings: { [key: string]: string };
+
+  /**
+   * How far the clocks of issuer and Steward may differ. Default 60 seconds, at most 5 minutes.
+   *
+   * @generated from field: int64 clock_skew_leeway = 9;
+   */
+  clockSkewLeeway: bigint;
+
+  /**
+   * Whether an identity token logs in once only. Default true.
+   *
+   * @generated from field: bool single_use = 10;
+   */
+  singleUse: boolean;
+
+  /**
+   * Policies of the tokens.
+   *
+   * @generated from field: repeated string token_policies = 11;
+   */
+  tokenPolicies: string[];
+
+  /**
+   * Old name of token_policies.
+   *
+   * @generated from field: repeated string policies = 12;
+   */
+  policies: string[];
+
+  /**
+   * How long tokens live at first.
+   *
+   * @generated from field: int64 token_ttl = 13;
+   */
+  tokenTtl: bigint;
+
+  /**
+   * How long tokens live with renewals.
+   *
+   * @generated from field: int64 token_max_ttl = 14;
+   */
+  tokenMaxTtl: bigint;
+
+  /**
+   * Beyond this age no renewal helps.
+   *
+   * @generated from field: int64 token_explicit_max_ttl = 15;
+   */
+  tokenExplicitMaxTtl: bigint;
+
+  /**
+   * With a period the tokens can be renewed for ever, each time for this long.
+   *
+   * @generated from field: int64 token_period = 16;
+   */
+  tokenPeriod: bigint;
+
+  /**
+   * Old name of token_period.
+   *
+   * @generated from field: int64 period = 17;
+   */
+  period: bigint;
+
+  /**
+   * How often a token may be used; 0 for as often as wanted.
+   *
+   * @generated from field: int32 token_num_uses = 18;
+   */
+  tokenNumUses: number;
+
+  /**
+   * Addresses that may log in and use the tokens, as CIDRs.
+   *
+   * @generated from field: repeated string token_bound_cidrs = 19;
+   */
+  tokenBoundCidrs: string[];
+
+  /**
+   * Leaves out the policy named default.
+   *
+   * @generated from field: bool token_no_default_policy = 20;
+   */
+  tokenNoDefaultPolicy: boolean;
+
+  /**
+   * service, batch, default-service, default-batch or default.
+   *
+   * @generated from field: string token_type = 21;
+   */
+  tokenType: string;
+
+  /**
+   * Tokens may be used from the address of their login only.
+   *
+   * @generated from field: bool token_strictly_bind_ip = 22;
+   */
+  tokenStrictlyBindIp: boolean;
+};
+
+/**
+ * Describes the message steward.tokens.v1.JwtRoleFields.
+ * Use `create(JwtRoleFieldsSchema)` to create a new message.
+ */
+export const JwtRoleFieldsSchema: GenMessage<JwtRoleFields> = /*@__PURE__*/
+  messageDesc(file_steward_tokens_v1_auth_fields, 27);
+
+/**
+ * A role by its name.
+ *
+ * @generated from message steward.tokens.v1.JwtNameFields
+ */
+export type JwtNameFields = Message<"steward.tokens.v1.JwtNameFields"> & {
+  /**
+   * The role's name; lower-cased.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message steward.tokens.v1.JwtNameFields.
+ * Use `create(JwtNameFieldsSchema)` to create a new message.
+ */
+export const JwtNameFieldsSchema: GenMessage<JwtNameFields> = /*@__PURE__*/
+  messageDesc(file_steward_tokens_v1_auth_fields, 28);
+
+/**
+ * A login with an identity token.
+ *
+ * @generated from message steward.tokens.v1.JwtLoginFields
+ */
+export type JwtLoginFields = Message<"steward.tokens.v1.JwtLoginFields"> & {
+  /**
+   * The role; default_role of the configuration if empty.
+   *
+   * @generated from field: string role = 1;
+   */
+  role: string;
+
+  /**
+   * The identity token of the issuer.
+   *
+   * @generated from field: string jwt = 2;
+   */
+  jwt: string;
+};
+
+/**
+ * Describes the message steward.tokens.v1.JwtLoginFields.
+ * Use `create(JwtLoginFieldsSchema)` to create a new message.
+ */
+export const JwtLoginFieldsSchema: GenMessage<JwtLoginFields> = /*@__PURE__*/
+  messageDesc(file_steward_tokens_v1_auth_fields, 29);
 
