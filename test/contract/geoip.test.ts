@@ -1,5 +1,5 @@
 /** Places of addresses: from files that change and from a download, as far as users see them. */
-import { writeFileSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it, vi } from "vitest";
 import { BUILT, cities, countries, networks } from "../support/geo/databases.ts";
@@ -34,6 +34,12 @@ function flowTo(address: string): string {
       ],
     },
   });
+}
+
+/** At once, as a download does it: a file that is half written would be read as a broken one. */
+function replace(path: string, content: string | Buffer): void {
+  writeFileSync(`${path}.new`, content);
+  renameSync(`${path}.new`, path);
 }
 
 async function send(receiving: Received, address: string): Promise<void> {
@@ -110,9 +116,9 @@ it(
       SOON,
     );
 
-    writeFileSync(country, "broken");
+    replace(country, "broken");
     await vi.waitFor(async () => expect((await geoip(receiving)).reload_failures).toBe(1), SOON);
-    writeFileSync(country, countries("BE", BUILT + 86_400));
+    replace(country, countries("BE", BUILT + 86_400));
     await vi.waitFor(async () => expect((await geoip(receiving)).reloads).toBe(3), SOON);
     expect(await geoip(receiving)).toEqual({
       enabled: true,

@@ -82,6 +82,7 @@ function reader(
       .replace(/^(?:yes)? +#\d+ .*/, "DOCUMENT")
       .replace(/github\/token\/\w+/, "LEASE")
       .replaceAll(/https?:\/\/[\w.:]+/g, "URL")
+      .replaceAll(/\d+ (?:h|min|s)\b/g, "# min")
       .replaceAll(/\d+/g, "#")
       .replaceAll(/ +/g, " ")
       .replace(/ (?:ahead of|behind) the/, " from the");

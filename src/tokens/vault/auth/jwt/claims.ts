@@ -7,7 +7,7 @@ export type Claims = Readonly<Record<string, unknown>>;
 export type BoundClaims = Readonly<Record<string, readonly string[]>>;
 
 /** A claim by its name, or by a JSON pointer (RFC 6901) if it begins with a slash. */
-export function claimAt(claims: Claims, name: string): unknown {
+function claimAt(claims: Claims, name: string): unknown {
   if (!name.startsWith("/")) return getOwn(claims, name);
   let value: unknown = claims;
   for (const part of name.slice(1).split("/"))
