@@ -5,12 +5,13 @@
 import { spawnSync } from "node:child_process";
 import { globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { LAUNCHER } from "../support/launcher.ts";
 import { freePort } from "../support/otlp/prometheus.ts";
 import {
   cleanEnvironment,
   removeTemporaryFolders,
+  rest,
   startDaemon,
   temporaryFolder,
   type Daemon,
@@ -30,8 +31,9 @@ function linesOf(page: string): string[] {
 
 describe.skipIf(missing.length > 0)("the commands", () => {
   let demo: Daemon;
-  let shell: Shell;
   let metrics: number;
+  let archive: string;
+  let open: () => Promise<Shell>;
 
   beforeAll(async () => {
     const work = temporaryFolder();
@@ -54,17 +56,21 @@ describe.skipIf(missing.length > 0)("the commands", () => {
       }),
       { mode: 0o600 },
     );
-    shell = startShell({
-      cwd: work,
-      env: {
-        ...cleanEnvironment,
-        HOME: work,
-        VAULT_TOKEN: "demo",
-        PATH: `${join(work, "bin")}:${cleanEnvironment["PATH"] ?? ""}`,
-      },
-    });
-    // Machines that run the tests need not have systemd.
-    await shell.run("systemctl() { test $# -gt 0; }\njournalctl() { test $# -gt 0; }");
+    open = async () => {
+      const shell = startShell({
+        cwd: work,
+        env: {
+          ...cleanEnvironment,
+          HOME: work,
+          VAULT_TOKEN: "demo",
+          PATH: `${join(work, "bin")}:${cleanEnvironment["PATH"] ?? ""}`,
+        },
+      });
+      onTestFinished(() => shell.close());
+      // Machines that run the tests need not have systemd.
+      await shell.run("systemctl() { test $# -gt 0; }\njournalctl() { test $# -gt 0; }");
+      return shell;
+    };
     await vi.waitFor(
       async () => {
         expect(demo.stderr.join("\n")).toContain(`:${metrics}/metrics`);
@@ -72,10 +78,17 @@ describe.skipIf(missing.length > 0)("the commands", () => {
       },
       { timeout: 60_000, interval: 100 },
     );
+    archive = await vi.waitFor(
+      async () => {
+        const { json } = await rest(demo, "GET", "/api/v1/documents?limit=1");
+        expect(json.data).toHaveLength(1);
+        return json.data[0].archive as string;
+      },
+      { timeout: 60_000, interval: 200 },
+    );
   });
 
   afterAll(async () => {
-    await shell.close();
     await demo.stop();
     removeTemporaryFolders();
   });
@@ -85,9 +98,11 @@ describe.skipIf(missing.length > 0)("the commands", () => {
       .replaceAll("127.0.0.1:8400", new URL(demo.url).host)
       .replaceAll("127.0.0.1:2112", `127.0.0.1:${metrics}`)
       .replaceAll("/etc/steward/steward.yaml", "steward.yaml")
-      .replaceAll("/var/lib/steward", ".");
+      .replaceAll("/var/lib/steward", ".")
+      .replaceAll('"archive": "papers"', `"archive": "${archive}"`);
 
   it.each(globSync("docs/runbooks/*.md", { cwd: root }).toSorted())("of %s work", async (page) => {
+    const shell = await open();
     for (const line of linesOf(page)) {
       // Its collectors are tested with networks; the demo's is only reachable from the demo.
       if (line.startsWith("steward -preflight")) expect(line).toContain("-config");
@@ -105,6 +120,7 @@ describe.skipIf(missing.length > 0)("the commands", () => {
   it.each(["README.md", "docs/api.md", "docs/ai.md"])(
     "of %s that ask the API ask for what it has",
     async (page) => {
+      const shell = await open();
       const lines = linesOf(page).filter((line) => line.includes("curl -s"));
       expect(lines.length).toBeGreaterThan(1);
       for (const line of lines.filter((each) => !each.includes(":2112"))) {
