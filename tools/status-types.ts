@@ -27,6 +27,7 @@ import {
   TestAiProviderResponseSchema,
 } from "../src/gen/steward/dedup/v1/ai_pb.ts";
 import { GetAnalysisStatusResponseSchema } from "../src/gen/steward/dedup/v1/analysis_pb.ts";
+import { DeleteNonPrimaryResponseSchema } from "../src/gen/steward/dedup/v1/batch_pb.ts";
 import {
   AcceptExactCopiesResponseSchema,
   AcceptGroupsResponseSchema,
@@ -82,6 +83,7 @@ const DEDUP_ANSWERS: readonly DescMessage[] = [
   GetDocumentResponseSchema,
   GetSyncStatusResponseSchema,
   StartSyncResponseSchema,
+  DeleteNonPrimaryResponseSchema,
   GetAnalysisStatusResponseSchema,
   ListJobsResponseSchema,
   GetDashboardResponseSchema,

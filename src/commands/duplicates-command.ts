@@ -12,13 +12,15 @@ export const duplicatesCommand = defineCommand({
   usage: "duplicates",
   summary: "list groups, show one, decide about one",
   asksDaemon: true,
-  words: ["list", "show", "status"],
+  words: ["list", "show", "status", "delete"],
   options: {
     ...remoteOptions,
     status: { value: STATUSES },
     search: { value: "text" },
     limit: { value: { from: 1, to: 100, whole: true } },
     offset: { value: { from: 0, to: MAX_OFFSET, whole: true } },
+    merge: {},
+    yes: {},
   },
   parse,
   async run(options, context) {
@@ -31,14 +33,21 @@ Usage:
   steward duplicates [OPTIONS] [list]
   steward duplicates [OPTIONS] show ID
   steward duplicates [OPTIONS] status ID pending|false_positive|ignored
+  steward duplicates [OPTIONS] delete ID... [--merge] --yes
 
 A group that is called false_positive rejects every pair of its members, now and
 in later analyses; another status takes that back.
+
+delete moves the documents of groups that need not stay to the trash of
+Paperless-ngx. Without --yes it only says which ones.
 
 Options:
   --status STATUS only groups with this status: pending, false_positive, ignored
                   or deleted; default: all but deleted
   --search TEXT   only groups with this in the title of a document
+  --merge         with delete: first copy tags, correspondent, type, date and
+                  notes to the document that stays
+  --yes           with delete: do it
   --limit N       how many to list, from 1 to 100; default 50
   --offset N      how many to leave out first, from 0 to ${MAX_OFFSET}
 ${REMOTE_HELP}
@@ -47,13 +56,14 @@ Examples:
   steward duplicates --search invoice --json
   steward duplicates show 6VBeL6O2DlEop9DGjnchh
   steward duplicates status 6VBeL6O2DlEop9DGjnchh false_positive
+  steward duplicates delete 6VBeL6O2DlEop9DGjnchh --merge --yes
 
 Exits 0 on success, 1 on failure, 2 on a usage error, 130 on Ctrl-C.
 `,
 });
 
 function parse(parsed: ParsedOptions, misuse: Misuse): DuplicatesArguments {
-  const { positionals, texts, numbers } = parsed;
+  const { positionals, texts, numbers, switches } = parsed;
   const [action = "list", id, status] = positionals;
   const remote = remoteArguments(parsed, misuse);
   if (action === "list") {
@@ -71,12 +81,20 @@ function parse(parsed: ParsedOptions, misuse: Misuse): DuplicatesArguments {
     (name) => texts.has(name) || numbers.has(name),
   );
   if (stray !== undefined) throw misuse(`--${stray} goes with list`);
+  if (action === "delete") {
+    const ids = positionals.slice(1);
+    if (ids.length === 0) throw misuse("delete needs the IDs of groups");
+    return { ...remote, action, ids, merge: switches.has("merge"), yes: switches.has("yes") };
+  }
+  const flag = ["merge", "yes"].find((name) => switches.has(name));
+  if (flag !== undefined) throw misuse(`--${flag} goes with delete`);
   if (action === "show") {
     if (id === undefined) throw misuse("show needs the ID of a group");
     refuseOperands(parsed, 2, misuse);
     return { ...remote, action, id };
   }
-  if (action !== "status") throw misuse(`unknown action ${quote(action)}: list, show or status`);
+  if (action !== "status")
+    throw misuse(`unknown action ${quote(action)}: list, show, status or delete`);
   if (id === undefined || status === undefined)
     throw misuse("status needs the ID of a group and its new status");
   if (!["pending", "false_positive", "ignored"].includes(status))

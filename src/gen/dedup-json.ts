@@ -317,6 +317,14 @@ export interface StartedJob {
   readonly jobId: string;
 }
 
+export interface DeleteNonPrimaryResponse {
+  readonly data: StartedDeletion;
+}
+
+export interface StartedDeletion {
+  readonly jobId: string;
+}
+
 export interface GetAnalysisStatusResponse {
   readonly data: AnalysisStatus;
 }

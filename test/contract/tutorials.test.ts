@@ -197,6 +197,7 @@ describe.skipIf(lacking("bash", "curl", "jq"))("first-duplicates", () => {
       await freePort(),
     );
     const printed = await own.followTo("Keep it, or remove it");
+    expect(printed).toContain("1 document moved to the trash, 0 left out, 0 failed");
     expect(printed).toContain(": deleted, ");
     expect(printed).toContain('{"data":{"count":1}}');
     expect(trashed(paperless)).toHaveLength(1);

@@ -44,7 +44,7 @@ export function sync(options: SyncArguments, context: CommandContext): Promise<n
     );
     const { jobId } = started.data;
     if (options.follow) return await follow(jobId, session);
-    if (!printJson(started)) print(`sync started: steward jobs ${jobId} --follow`);
+    if (!printJson(started)) print(`sync started: steward jobs --follow ${jobId}`);
     return 0;
   });
 }
@@ -121,8 +121,11 @@ interface Progress {
   readonly status: string;
 }
 
-/** Prints each message once. With `--json` every event is one line. */
-async function follow(id: string, session: RemoteSession): Promise<number> {
+/**
+ * Prints each message of a job once, with `--json` every event as one line. 0 when it completed, else
+ * 1.
+ */
+export async function follow(id: string, session: RemoteSession): Promise<number> {
   const { daemon, signal, print, printJsonLine } = session;
   for (;;) {
     const stream = await daemon.stream({ path: pathOf`/api/v1/jobs/${id}/progress` }, signal);
