@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { startIssuer } from "../../support/oidc/issuer.ts";
 import { useEstate } from "./estate.ts";
 
 const root = join(import.meta.dirname, "../../..");
@@ -17,10 +18,19 @@ describe.skipIf(!there)("hvac, the Python client of Vault", () => {
   const estate = useEstate();
 
   it("lives a whole life with the engine, its leases, policies, tokens, roles and wrapped answers", async () => {
+    await using issuer = await startIssuer();
     const { stdout } = await promisify(execFile)(
       python,
       [join(import.meta.dirname, "python/hvac_life.py")],
-      { env: { PATH: process.env["PATH"], ...estate.clientEnvironment() } },
+      {
+        env: {
+          PATH: process.env["PATH"],
+          ...estate.clientEnvironment(),
+          OIDC_ISSUER: issuer.url,
+          IDENTITY_TOKEN: await issuer.token(),
+          OTHER_IDENTITY_TOKEN: await issuer.token({ repository_id: "12" }),
+        },
+      },
     );
     expect(
       stdout
@@ -38,6 +48,7 @@ describe.skipIf(!there)("hvac, the Python client of Vault", () => {
       "tokens",
       "token_roles",
       "approle",
+      "identity_tokens",
       "wrapping",
       "errors",
       "goodbye",

@@ -221,6 +221,26 @@ def approle(root):
     same(machine.is_authenticated(), False)
 
 
+def identity_tokens(root):
+    issuer, good, other = os.environ["OIDC_ISSUER"], os.environ["IDENTITY_TOKEN"], os.environ["OTHER_IDENTITY_TOKEN"]
+    root.sys.enable_auth_method("jwt", path="ci")
+    jwt = root.auth.jwt
+    jwt.configure(oidc_discovery_url=issuer, default_role="web", path="ci")
+    same(jwt.read_config(path="ci")["data"]["oidc_discovery_url"], issuer)
+    jwt.create_role("web", user_claim="sub", allowed_redirect_uris=[], bound_audiences=["https://steward.example.org"], bound_claims={"repository_id": "11"}, claim_mappings={"ref": "ref"}, token_policies=["ci"], token_ttl="20m", path="ci")
+    same(jwt.list_roles(path="ci")["data"]["keys"], ["web"])
+    read = jwt.read_role("web", path="ci")["data"]
+    same((read["bound_claims"], read["token_policies"], read["token_ttl"], read["role_type"]), ({"repository_id": "11"}, ["ci"], 1200, "jwt"))
+    job = hvac.Client(token="")
+    auth = job.auth.jwt.jwt_login("web", good, path="ci")["auth"]
+    same((auth["policies"], auth["metadata"], auth["lease_duration"]), (["ci", "default"], {"role": "web", "ref": "refs/heads/main"}, 1200))
+    same(job.write(f"{MOUNT}/token/ci")["data"]["installation_id"], 1001)
+    refused(exceptions.InvalidRequest, lambda: hvac.Client(token="").auth.jwt.jwt_login("web", good, path="ci"), "it has logged in before")
+    refused(exceptions.InvalidRequest, lambda: hvac.Client(token="").auth.jwt.jwt_login("web", other, path="ci"), "repository_id")
+    root.sys.disable_auth_method("ci")
+    same(job.is_authenticated(), False)
+
+
 def wrapping(root):
     wrapped = root.read(f"{MOUNT}/token/ci", wrap_ttl="60s")
     info = wrapped["wrap_info"]
@@ -260,7 +280,7 @@ def goodbye(root):
 
 def main():
     root = hvac.Client()
-    for part in (state, mounts, config, permission_sets, minting, leases, policies, tokens, token_roles, approle, wrapping, errors, goodbye):
+    for part in (state, mounts, config, permission_sets, minting, leases, policies, tokens, token_roles, approle, identity_tokens, wrapping, errors, goodbye):
         part(root)
         print("held:", part.__name__)
         sys.stdout.flush()

@@ -145,6 +145,16 @@ describe("a login with an identity token", () => {
     expect(await storage.list("used/")).toHaveLength(1);
   });
 
+  it("is remembered until no role could accept it, whatever its clock_skew_leeway becomes", async () => {
+    await using ci = await createCi({ clock_skew_leeway: 0 });
+    const jwt = await ci.issuer.token();
+    await ci.login(jwt);
+    await ci.bench.clock.advance(8 * MINUTE_MS);
+    await ci.login(await ci.issuer.token());
+    await ci.bench.ask("update", "auth/jwt/role/ci", { data: { clock_skew_leeway: 300 } });
+    await expect(ci.login(jwt)).rejects.toThrow("it has logged in before");
+  });
+
   it("comes from the role's addresses only", async () => {
     await using ci = await createCi({ token_bound_cidrs: "10.0.0.0/8" });
     await expect(ci.login(await ci.issuer.token(), { role: "ci" }, "192.0.2.1")).rejects.toThrow(

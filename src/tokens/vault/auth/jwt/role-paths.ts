@@ -14,9 +14,9 @@ import type { Data, Fields, LogicalResponse, Path } from "../../../logical/types
 import { changedTerms, checkTerms, shownTerms, TERMS_COERCE, warningsOf } from "../token-terms.ts";
 import type { BoundClaims } from "./claims.ts";
 import { roleName, type JwtContext } from "./context.ts";
+import { MAX_SKEW_MS } from "./verify.ts";
 
 const DEFAULT_SKEW_MS = 60_000;
-const MAX_SKEW_MS = 300_000;
 /** Claims of a role, and values of each. */
 const MAX_CLAIMS = 64;
 const MAX_VALUES = 1_024;

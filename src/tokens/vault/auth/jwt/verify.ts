@@ -20,6 +20,8 @@ export const ALGORITHMS: readonly string[] = [
   "ES512",
   "EdDSA",
 ];
+/** How far the clocks of issuer and Steward may differ at most. */
+export const MAX_SKEW_MS = 300_000;
 const MAX_TOKEN_LENGTH = 32_768;
 const MILLISECONDS = 1_000;
 
@@ -27,7 +29,7 @@ const MILLISECONDS = 1_000;
 export interface Verified {
   readonly claims: JWTPayload;
   readonly identity: IdentityToken;
-  /** Milliseconds since 1970. */
+  /** When no role accepts it any more; milliseconds since 1970. */
   readonly endsAtMs: number;
 }
 
@@ -80,7 +82,8 @@ export async function verifyToken(
       jti: typeof claims.jti === "string" && claims.jti !== "" ? claims.jti : undefined,
       payload: jwt.split(".")[1] ?? "",
     },
-    endsAtMs: (claims.exp ?? 0) * MILLISECONDS + role.clockSkewMs,
+    // With the largest difference that a role may come to allow.
+    endsAtMs: (claims.exp ?? 0) * MILLISECONDS + MAX_SKEW_MS,
   };
 }
 
