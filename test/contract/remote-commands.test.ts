@@ -186,7 +186,8 @@ describe("steward sync and steward jobs", () => {
   it("follow a sync to its end and list it", async () => {
     const followed = await steward(["sync", "--follow"]);
     expect(followed).toMatchObject({ code: 0, stderr: "" });
-    expect(followed.stdout).toMatch(/^ *\d+ % {2}reading paperless$/m);
+    // A sync without changes may be over before it is followed; its last message is always told.
+    expect(followed.stdout).toMatch(/^ *100 % {2}\d+ new, \d+ changed, \d+ unchanged/m);
     expect(followed.stdout).toMatch(/\nsync completed after [\d.]+ m?s\n$/);
     const { data } = await jsonOf(["jobs", "--limit", "1"]);
     const [{ id, type }] = data;
