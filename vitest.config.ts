@@ -1,7 +1,8 @@
 import { defineConfig } from "vitest/config";
-import { ALONE } from "./test/alone.ts";
+import { ALONE, TIMED } from "./test/alone.ts";
 
 const alone = Object.keys(ALONE);
+const timed = Object.keys(TIMED);
 
 export default defineConfig({
   test: {
@@ -24,10 +25,22 @@ export default defineConfig({
         test: {
           name: "shared",
           include: ["test/**/*.test.ts"],
-          exclude: alone,
+          exclude: [...alone, ...timed],
           isolate: false,
           // Node imports the files, as it does in production: a quarter less CPU time than Vite's
           // runner. Module mocks need that runner, so files with one are listed in test/alone.ts.
+          experimental: { viteModuleRunner: false, nodeLoader: false },
+        },
+      },
+      // Last and one at a time: what they measure is Steward's, not the other tests'.
+      {
+        extends: true,
+        test: {
+          name: "timed",
+          include: timed,
+          isolate: true,
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
           experimental: { viteModuleRunner: false, nodeLoader: false },
         },
       },

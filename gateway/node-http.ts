@@ -214,6 +214,7 @@ export async function writeAnswer(
   ends: StreamEnds,
 ): Promise<void> {
   closeUnlessBodyIsShort(request, response);
+  if (answer.sent !== undefined) response.once("finish", answer.sent);
   const bare = answer.status === 204 || answer.status === 304;
   const body = bare ? "" : answer.body;
   if (!isStream(body)) {

@@ -61,6 +61,8 @@ export interface RestAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | readonly Uint8Array[] | AsyncIterable<string | Uint8Array>;
+  /** See `PlainAnswer.sent`. */
+  readonly sent?: () => void;
 }
 
 /** Returns if the request is allowed, else throws. */

@@ -18,3 +18,19 @@ export const ALONE: Readonly<Record<string, string>> = {
   "test/kernel/state/folder/directory-lock.test.ts": "counts what garbage collection leaves",
   "test/kernel/state/file/last-write.test.ts": "ends all writes of its process",
 };
+
+/**
+ * Test files that bound times, or the CPU time of a process, and why. They run after all others, one
+ * at a time.
+ */
+export const TIMED: Readonly<Record<string, string>> = {
+  "test/contract/coordination.test.ts": "replicas take over within the length of a lease",
+  "test/contract/streaming.test.ts": "hostile bodies are refused within bounds of CPU time",
+  "test/contract/review-pages-large.test.ts": "pages of a large archive answer in time",
+  "test/faults/loop.test.ts": "no request holds the event loop",
+  "test/faults/dedup/loop.test.ts": "no call of a large archive holds the event loop",
+  "test/faults/replicas.test.ts": "replicas take over within two lengths of a lease",
+  "test/faults/decoders/decoders.test.ts": "whatever comes is decoded or refused soon",
+  "test/monitor/coordination/election.test.ts": "a holder stops before its lease ends",
+  "test/tokens/plugin/host-faults.test.ts": "a plugin ends in time when its host is gone",
+};

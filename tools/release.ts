@@ -1,6 +1,7 @@
 /**
  * `npm run release`: makes `release/` from a clean clone of the current commit: for each
- * architecture an archive and a Debian package, a software bill of materials, and `SHA256SUMS`. The
+ * architecture an archive, a Debian package and the plugin of Vault and OpenBao, a software bill of
+ * materials, and `SHA256SUMS`. The
  * same commit gives the same bytes wherever the same npm and dpkg-deb run. `-- --architecture x64`
  * makes one of them. Needs git, npm and GNU tar; without dpkg-deb there are no packages.
  */
@@ -8,10 +9,11 @@ import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync 
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { packFolder } from "./build/archive.ts";
+import { makePlugin } from "./build/plugin.ts";
 import { billOfMaterials } from "./release/bill-of-materials.ts";
 import { checksums } from "./release/checksums.ts";
 import { canMakeDebianPackages, makeDebianPackage } from "./release/debian.ts";
-import { ARCHITECTURES, makeTree } from "./release/tree.ts";
+import { ARCHITECTURES, buildInfoOf, makeTree } from "./release/tree.ts";
 import { cloneCommit, readCommit } from "./release/source.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -45,6 +47,12 @@ async function release(): Promise<void> {
     for (const architecture of architectures) {
       const tree = await makeTree(source, architecture, staging, commit);
       packFolder(tree, made, `linux-${architecture}`, { time: commit.time });
+      await makePlugin({
+        root: source.folder,
+        node: join(tree, `node_modules/node-linux-${architecture}/bin/node`),
+        manifest: { version: source.version, release: buildInfoOf(source, commit) },
+        target: join(made, `steward-plugin-${source.version}-linux-${architecture}`),
+      });
       if (canMakeDebianPackages()) makeDebianPackage({ tree, architecture, commit, target: made });
       else process.stderr.write("release: no Debian package: dpkg-deb is not installed\n");
     }

@@ -45,6 +45,7 @@ const ISLANDS = [
   "events",
   "flows",
   "devices",
+  "tokens",
   "plain",
 ] as const;
 

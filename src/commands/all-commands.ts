@@ -15,6 +15,7 @@ import { jobsCommand } from "./jobs-command.ts";
 import { leasesCommand } from "./leases-command.ts";
 import { migrateConfigCommand } from "./migrate-config-command.ts";
 import { mintCommand } from "./mint-command.ts";
+import { pluginCommand } from "./plugin-command.ts";
 import { signCommand } from "./sign-command.ts";
 import { rootTokenCommand } from "./root-token-command.ts";
 import { rotateKeyCommand } from "./rotate-key-command.ts";
@@ -28,6 +29,7 @@ export const allCommands: readonly Command[] = [
   dedupCommand,
   signCommand,
   verifyCommand,
+  pluginCommand,
   backupCommand,
   checkCommand,
   rootTokenCommand,

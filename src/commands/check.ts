@@ -10,7 +10,7 @@ import type { Severity, StoreCheck } from "../kernel/state/backups/folder-check.
 import { withFoundFile } from "./config-search.ts";
 import { configureDaemon, type DaemonArguments } from "../daemon/configuration.ts";
 import { mebibytes } from "./report/size.ts";
-import { daemonStores } from "../daemon/stores.ts";
+import { knownStores } from "../daemon/stores.ts";
 import type { CommandOutput } from "./command.ts";
 
 export interface CheckArguments extends DaemonArguments {
@@ -41,7 +41,7 @@ export async function check(
   try {
     const checks = await checkFolder({
       directory,
-      known: daemonStores,
+      known: knownStores(directory),
       signal: interrupt.signal,
       checked: (one) => output.stdout(describe(one)),
     });

@@ -6,6 +6,7 @@ import { accessSync, constants, statSync, type Stats } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { dedupArchives } from "../dedup/config.ts";
 import { ingressWal } from "../monitor/ingress/config/ingress-keys.ts";
+import { flowDisk } from "../monitor/config/flow-keys.ts";
 import { checkpoint } from "../monitor/config/upkeep-keys.ts";
 import { toStewardError } from "../kernel/base/errors.ts";
 import type { Config } from "../kernel/config/config.ts";
@@ -28,6 +29,7 @@ export function pathFindings(config: Config, schema: Schema): Finding[] {
     backupFolder.path,
     checkpoint.filePath.path,
     ingressWal.directory.path,
+    flowDisk.directory.path,
   ]);
   const plain = schema
     .filter(({ type }) => type === pathType)

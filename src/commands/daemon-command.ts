@@ -8,6 +8,7 @@ import {
   type Invocation,
   type Misuse,
 } from "./command.ts";
+import type { AdoptFlowsArguments } from "./adopt-flows.ts";
 import { cycleModes, type CycleArguments } from "./cycle/arguments.ts";
 import type { EffectiveConfigArguments } from "./effective-config.ts";
 import type { HealthcheckArguments } from "./healthcheck.ts";
@@ -37,6 +38,7 @@ export const daemonOptions: OptionTable = {
   "preflight-timeout": { value: "duration", goesWith: cycleModes },
   once: {},
   "exposition-check": {},
+  "adopt-flow-db": { value: "text" },
   version: {},
   help: { short: "h" },
 };
@@ -44,7 +46,7 @@ export const daemonOptions: OptionTable = {
 /** A one-shot mode. Of several the first in the table counts. */
 interface Mode {
   readonly command: string;
-  /** The switches that choose it. */
+  /** The switches, or options with a value, that choose it. */
   readonly switches: readonly string[];
   parse(parsed: ParsedOptions): Invocation;
 }
@@ -131,6 +133,16 @@ const modes: readonly Mode[] = [
       return cycle(options, environment, output);
     },
   }),
+  defineMode("adopt-flow-db", ["adopt-flow-db"], {
+    parse: (parsed): AdoptFlowsArguments => ({
+      ...stateArguments(parsed),
+      network: parsed.texts.get("adopt-flow-db") ?? "",
+    }),
+    async run(options, { environment, output }) {
+      const { adoptFlowDatabase } = await import("./adopt-flows.ts");
+      return adoptFlowDatabase(options, environment, output);
+    },
+  }),
 ];
 
 /** The mode that the daemon's options select. Throws what `misuse` returns. */
@@ -140,7 +152,9 @@ export function parseDaemonMode(parsed: ParsedOptions, misuse: Misuse): Invocati
     ? []
     : cycleModes.filter((mode) => switches.has(mode));
   if (another !== undefined) throw misuse(`-${one} and -${another} exclude each other`);
-  const mode = modes.find((each) => each.switches.some((name) => switches.has(name)));
+  const mode = modes.find((each) =>
+    each.switches.some((name) => switches.has(name) || parsed.texts.has(name)),
+  );
   if (mode !== undefined) return mode.parse(parsed);
   const options: DaemonArguments = stateArguments(parsed);
   return { command: "serve", options, run: ({ serve }) => serve(options) };
@@ -229,6 +243,12 @@ One-shot modes:
                  folder cannot be used, 3 when a credential was rejected, 4 when
                  something was not collected, 5 when something was not exported
                  or the exposition is invalid, 130 on Ctrl-C
+  -adopt-flow-db NETWORK
+                 move the flow database that an earlier program left in
+                 flows.store.directory into the store of this network; exits 0
+                 when that is done or nothing is there, 1 when it is refused,
+                 130 on Ctrl-C; run it again to go on. The daemon must not be
+                 running
 
 Environment:
   Every key of the file can be set by a variable: gateway.listen is

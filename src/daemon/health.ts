@@ -41,6 +41,7 @@ const ADVICE: Readonly<Record<string, Pick<Problem, "remedy" | "link">>> = {
   webhook: { remedy: PORT("webhook.listen"), link: CONFIG },
   dedup: { remedy: "", link: "/api/v1/ready" },
   tokens: { remedy: "", link: "/v1/sys/health" },
+  coordination: { remedy: "", link: CONFIG },
   backups: {
     remedy: "see the log; after fixing the cause, `steward backup` makes one at once",
     link: "/readyz?verbose=1",

@@ -304,7 +304,11 @@ function components(daemon: Daemon): Component[] {
   if (daemon.dedup !== undefined) parts.push(...daemon.dedup.components);
   if (daemon.tokens !== undefined) parts.push(daemon.tokens.component);
   if (daemon.history !== undefined) parts.push(daemon.history.component);
-  if (daemon.monitor !== undefined) parts.push(daemon.monitor.component);
+  if (daemon.monitor !== undefined)
+    parts.push(
+      daemon.monitor.component,
+      ...(daemon.monitor.coordination === undefined ? [] : [daemon.monitor.coordination]),
+    );
   if (pull !== undefined) parts.push(pull);
   daemon.admin = adminListener(
     config,

@@ -39,11 +39,11 @@ export interface FlowReport {
 export interface FlowStats {
   /** Minutes that are held. */
   readonly buckets: number;
-  /** Minutes that may be held. */
+  /** Minutes that may be held; 0 where rows count. */
   readonly capacity: number;
   /** Connections since the start. */
   readonly observations: number;
-  /** Connections merged into __other__ since the start. */
+  /** Connections merged into __other__, or dropped because too many waited, since the start. */
   readonly truncated: number;
   /** Begin of the first minute held; the year 1 when there is none. */
   readonly earliest: string;
@@ -54,9 +54,20 @@ export interface FlowStats {
 
 /** Where flows are kept. */
 export interface FlowStatsBackend {
-  /** memory. */
+  /** memory or lmdb. */
   readonly kind: string;
   readonly healthy: boolean;
+  /** File of one network; unset in memory. */
+  readonly path?: string;
+  /** Why it is not healthy. */
+  readonly error?: string;
+  /** Connections that wait to be written. */
+  readonly queued?: number;
+  /** Connections dropped since the start because too many waited. */
+  readonly queue_drops?: number;
+  /** Connections on disk. */
+  readonly rows?: number;
+  readonly size_bytes?: number;
 }
 
 /** Sums of the window, without filters. Lists are ranked by bytes, both ways together; names break ties. */
@@ -276,7 +287,7 @@ export interface FlowExport {
   readonly window: FlowExportWindow;
   /** The filters that apply; absent without any. */
   readonly filters?: FlowFilters;
-  /** Where the connections were kept: recent_ring. */
+  /** Where the connections were kept: recent_ring or lmdb. */
   readonly source: string;
   /** How many connections are kept there, in words. */
   readonly source_note: string;
@@ -286,7 +297,7 @@ export interface FlowExport {
   readonly returned: number;
   /** Single connections that are stored. */
   readonly retained: number;
-  /** No more single connections can be stored: each newer one evicts the oldest. */
+  /** There are more: rows of the window that were left out, or evicted by newer ones. */
   readonly truncated: boolean;
   /** Newest first. */
   readonly rows: readonly Flow[];

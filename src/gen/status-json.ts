@@ -298,7 +298,7 @@ export interface Component {
   readonly enabled: boolean;
   readonly failed: boolean;
   readonly name: string;
-  /** Why it failed. */
+  /** Why it failed; of `coordination` also this replica's role. */
   readonly reason?: string;
 }
 
@@ -443,7 +443,7 @@ export interface FlowStore {
   readonly max_recent: number;
   /** Connections since the start. */
   readonly observations: number;
-  /** Connections merged into __other__. */
+  /** Connections merged into __other__, or dropped because too many waited. */
   readonly truncated: number;
   /** compact, default, expanded or lmdb. */
   readonly capacity_profile: string;

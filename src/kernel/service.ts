@@ -174,6 +174,8 @@ export interface PlainAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | AsyncIterable<string | Uint8Array>;
+  /** Called when the whole answer was handed to the system; never when the client has left before. */
+  readonly sent?: () => void;
 }
 
 interface PlainLimits {

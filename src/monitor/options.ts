@@ -239,12 +239,31 @@ export interface AnnotationOptions {
   >;
 }
 
-/** The store of flows in memory. Times are milliseconds. */
+/** The store of flows. Times are milliseconds. */
 export interface FlowStoreOptions {
+  /** In memory. */
   readonly retentionMs: number;
   /** Flows further ahead are refused. */
   readonly maxFutureSkewMs: number;
   readonly capacityProfile: "compact" | "default" | "expanded";
+  /** Undefined while flows are stored in memory. */
+  readonly disk?: FlowDiskOptions | undefined;
+}
+
+/** The store of flows on disk; rows count for each network. Times are milliseconds. */
+export interface FlowDiskOptions {
+  /** Absolute. */
+  readonly directory: string;
+  readonly retentionMs: number;
+  readonly maxRows: number;
+  readonly maxExportRows: number;
+  /** Rows that wait to be written; further ones are dropped. */
+  readonly queueSize: number;
+  /** Rows that are written before the interval is over. */
+  readonly batchSize: number;
+  readonly flushIntervalMs: number;
+  readonly queryTimeoutMs: number;
+  readonly sweepIntervalMs: number;
 }
 
 /** The store of events in memory. */
@@ -269,6 +288,15 @@ export interface MonitorOptions {
     | undefined;
   /** Absent: no receiver is switched on. */
   readonly receivers?: ReceiversOptions;
+  /**
+   * Set while another replica holds the lease: nothing is collected, stored or written, and the
+   * receivers refuse everything.
+   */
+  readonly standby?: { readonly retryAfterMs: number } | undefined;
+  /** The memory of a `Fence`, closed once this replica may have lost the lease. */
+  readonly fence?: SharedArrayBuffer | undefined;
+  /** With a fence: the read positions that the last holder of the lease kept. */
+  readonly positions?: string | undefined;
   /** Undefined while `ingress_wal.enabled` is false. */
   readonly ingress?: IngressOptions | undefined;
   /** Sampling and queue limit of traces; undefined when tracing is off. */

@@ -1,4 +1,5 @@
 /** The monitor: all networks and their shared parts, on any thread. */
+import { fenceOf } from "../kernel/base/fence.ts";
 import type { Log, LogFields, LogLevel } from "../kernel/base/log.ts";
 import type { Service } from "../kernel/service.ts";
 import type { CreateHostedService, ThreadContext } from "../kernel/threads/hosted-service.ts";
@@ -17,11 +18,18 @@ import {
   configWarnings,
 } from "./catalogue/collection.ts";
 import { openCheckpoints, type Checkpoints } from "./checkpoints/open.ts";
+import type { NetworkMemory } from "./checkpoints/types.ts";
+import {
+  createSharedPositions,
+  POSITIONS_TOPIC,
+  type SharedPositions,
+} from "./coordination/shared-positions.ts";
 import { allCollectors } from "./collectors/all.ts";
 import { createEventApi } from "./events/event-api.ts";
 import { createEventStore, type EventStore } from "./events/event-store.ts";
 import { createFlowApi } from "./flowstore/flow-api.ts";
-import { createFlowStores, type FlowStores } from "./flowstore/flow-stores.ts";
+import type { FlowStores } from "./flowstore/flow-store.ts";
+import { openFlowStores } from "./flowstore/flow-stores.ts";
 import { addGeoip, type Geoip } from "./geoip/geoip.ts";
 import { createFirstRun } from "./first-run.ts";
 import { createDeliveryClient, DELIVERY_PORT } from "./ingress/delivery.ts";
@@ -36,6 +44,7 @@ import { RECEIVERS } from "./receivers/names.ts";
 import { createReceiverEffects } from "./receivers/effects.ts";
 import { createIntake } from "./receivers/intake.ts";
 import { createReceivers, type Receivers } from "./receivers/receivers.ts";
+import { createStandbyReceivers } from "./receivers/standby.ts";
 import { addReverseDns, createReverseDnsApi, type ReverseDns } from "./reverse-dns/reverse-dns.ts";
 import { createPresenceApi } from "./presence/presence-api.ts";
 import { reportPrivacy } from "./privacy/report.ts";
@@ -53,7 +62,9 @@ const LAST_MARK = -1;
 /** Names of components that networks depend on. */
 const WRITER = "writer";
 const CHECKPOINTS = "checkpoints";
+const FLOWS = "flows";
 const ANNOTATIONS = "annotations";
+const POSITIONS = "positions";
 /** Name of the telemetry port. */
 const TELEMETRY_PORT = "telemetry";
 /** Checkpoint name of process-wide state; no network has an empty name. */
@@ -102,6 +113,7 @@ export async function createMonitorWith(
       ids,
       log,
       add: (component) => context.add(component),
+      publish: (topic, body) => context.publish(topic, body),
       openScope: (spec) => writer.scope(spec),
       needs: [WRITER],
       openTraces,
@@ -144,19 +156,21 @@ export async function createMonitorWith(
   }
   const receivers =
     options.receivers &&
-    createReceivers(
-      {
-        clock,
-        log,
-        ids,
-        traces,
-        targets,
-        effects,
-        intake: createIntake(clock, ingress),
-        needs: [...needs, ...(ingress === undefined ? [] : [ingress.component.name])],
-      },
-      options.receivers,
-    );
+    (options.standby === undefined
+      ? createReceivers(
+          {
+            clock,
+            log,
+            ids,
+            traces,
+            targets,
+            effects,
+            intake: createIntake(clock, ingress),
+            needs: [...needs, ...(ingress === undefined ? [] : [ingress.component.name])],
+          },
+          options.receivers,
+        )
+      : createStandbyReceivers({ clock, log }, options.receivers, options.standby.retryAfterMs));
   for (const component of receivers?.components ?? []) context.add(component);
   if (options.selfObservability.enabled)
     for (const name of RECEIVERS)
@@ -214,6 +228,8 @@ function certificateOf(receivers: Receivers | undefined, name: string) {
 }
 
 export interface MonitorDeps extends Pick<ThreadContext, "clock" | "ids" | "log" | "add"> {
+  /** Takes the read positions that replicas share. */
+  readonly publish?: ThreadContext["publish"];
   readonly openScope: OpenScope;
   readonly openTraces?: OpenTraces | undefined;
   /** Components that start before the monitor's and stop after them. */
@@ -267,13 +283,27 @@ export async function assembleMonitor(
   add(firstRun.component);
   const annotations = addAnnotations(deps, options, { scope, checkpoints });
   const events = options.events.enabled ? createEventStore(options.events) : undefined;
-  const flows = createFlowStores(clock, options);
+  const flows = await openFlowStores({ clock, log: log.child("flows"), version }, options);
+  if (flows !== undefined)
+    add({
+      name: FLOWS,
+      needs: deps.needs,
+      readiness: "reported",
+      start: () => Promise.resolve(),
+      stop: () => flows.close(),
+      health: () => flows.health(),
+    });
   const reverseDns = addReverseDns(
     deps,
     options.reverseDns,
     options.selfObservability.enabled ? scope : undefined,
   );
   const geoip = addGeoip(deps, options.geoip, version, scope);
+  const shared = addSharedPositions(deps, options);
+  const memoryOf = (network: string): NetworkMemory => {
+    const own = checkpoints.network(network);
+    return shared?.of(network, own) ?? own;
+  };
   const networks = options.networks.map((network): MonitoredNetwork => {
     const shown = (collector: string): string =>
       options.several ? `${network.name}/${collector}` : collector;
@@ -286,7 +316,7 @@ export async function assembleMonitor(
         openTraces,
         openProvider: open,
         collectors: allCollectors,
-        memory: () => checkpoints.network(network.name),
+        memory: () => memoryOf(network.name),
         annotations,
         events: events ?? { record: () => undefined },
         flowStore: flows?.of(network.name),
@@ -298,6 +328,8 @@ export async function assembleMonitor(
         needs: [
           ...deps.needs,
           CHECKPOINTS,
+          ...(shared === undefined ? [] : [POSITIONS]),
+          ...(flows === undefined ? [] : [FLOWS]),
           ...(options.annotations === undefined ? [] : [ANNOTATIONS]),
           latest.name,
           ...(reverseDns === undefined ? [] : [reverseDns.component.name]),
@@ -360,10 +392,29 @@ function reportProcess(
   });
 }
 
+/** Adds the read positions that replicas share, while they share a lease. */
+function addSharedPositions(
+  { clock, add, publish }: MonitorDeps,
+  { fence, positions }: MonitorOptions,
+): SharedPositions | undefined {
+  if (fence === undefined || publish === undefined) return undefined;
+  const shared = createSharedPositions(clock, positions, (text) =>
+    publish(POSITIONS_TOPIC, Buffer.from(text)),
+  );
+  add({
+    name: POSITIONS,
+    needs: [],
+    readiness: "none",
+    start: () => Promise.resolve(),
+    stop: () => Promise.resolve(shared.flush()),
+  });
+  return shared;
+}
+
 /** Adds the annotator if a backend is configured. */
 function addAnnotations(
   deps: MonitorDeps,
-  { annotations, version, privacy }: MonitorOptions,
+  { annotations, version, privacy, fence }: MonitorOptions,
   { scope, checkpoints }: { readonly scope: Scope; readonly checkpoints: Checkpoints },
 ): AnnotationSink {
   if (annotations === undefined) return noAnnotations;
@@ -375,6 +426,7 @@ function addAnnotations(
       log: log.child(ANNOTATIONS),
       scope,
       seen,
+      fence: fence && fenceOf(fence, clock),
       backend: createAnnotationBackend({ clock, ids, version }, annotations),
     },
     annotations,

@@ -58,11 +58,11 @@ export const tokensMounts = defineKey({
 });
 
 /** How the store obtains its key. */
-export const tokensSealType: Key<"file"> = defineKey({
+export const tokensSealType: Key<"file" | "shamir"> = defineKey({
   path: "tokens.seal.type",
-  type: oneOf(["file"], { shamir: 'is "shamir", which this version cannot do' }),
+  type: oneOf(["file", "shamir"]),
   default: "file",
-  help: "file: a key file unseals the store at every start.",
+  help: "file: a key file unseals the store at every start. shamir: the store is sealed at every start, until enough holders of key shares unseal it; sys/init makes the shares. A store keeps the type that it was made with. The demo always uses file.",
 });
 
 export const tokensSealKeyFile = defineKey({

@@ -4,6 +4,7 @@
 import { Access } from "../gen/steward/options/v1/options_pb.ts";
 import { EngineService } from "../gen/steward/tokens/v1/engine_service_pb.ts";
 import { LogicalService } from "../gen/steward/tokens/v1/logical_pb.ts";
+import { OverviewService } from "../gen/steward/tokens/v1/overview_service_pb.ts";
 import { SystemService } from "../gen/steward/tokens/v1/system_pb.ts";
 import type { StewardError } from "../kernel/base/errors.ts";
 import { refuseService } from "../kernel/refusing-service.ts";
@@ -21,7 +22,10 @@ const ROUTE = {
 export function refuseTokens(refusal: StewardError): Service {
   return refuseService(
     "tokens",
-    { descriptors: [LogicalService, EngineService, SystemService], routes: [ROUTE] },
+    {
+      descriptors: [LogicalService, EngineService, SystemService, OverviewService],
+      routes: [ROUTE],
+    },
     refusal,
   );
 }

@@ -38,6 +38,16 @@ async function unseal(
   { ids, log }: Pick<TokensDeps, "ids" | "log">,
   { directory, seal: where }: Pick<TokensOptions, "directory" | "seal">,
 ): Promise<void> {
+  if (where.type === "shamir")
+    throw new StewardError(
+      "unsupported",
+      "the key of this store is split into shares (tokens.seal.type is shamir), so no command opens it",
+      {
+        rule: "seal type",
+        remedy:
+          "start the daemon, unseal it, and make a root token by sys/generate-root (docs/seal.md)",
+      },
+    );
   // Opening the seal of an empty store would create its key.
   if (Object.values(env.status().rows).every((rows) => rows === 0))
     throw new StewardError("not_found", `the store of tokens in ${directory} is empty`, {

@@ -21,6 +21,7 @@ import {
   writeKeyBeside,
   type KeyLocation,
 } from "./vault/seal/root-key.ts";
+import { assertType } from "./vault/seal/seal.ts";
 import type { AuditRequest } from "./vault/types.ts";
 
 /** Path in the audit record; no request has it. */
@@ -58,6 +59,15 @@ export async function rotateKey(
   signal: AbortSignal,
 ): Promise<RotatedKey> {
   const { directory } = options;
+  if (options.seal.type === "shamir")
+    throw new StewardError(
+      "unsupported",
+      "the key of this store is split into shares (tokens.seal.type is shamir); it has no key file",
+      {
+        rule: "seal type",
+        remedy: "replace it by sys/rekey while the daemon runs (docs/seal.md)",
+      },
+    );
   const store = join(directory, `${tokensStore.name}.mdb`);
   await assertOwner(store);
   const found = await findKey(options);
@@ -106,6 +116,7 @@ async function replaceKeys(env: Env, run: Run): Promise<Replaced> {
   const { deps, options, signal, found, store } = run;
   const { clock, ids, log, progress } = deps;
   const { directory } = options;
+  assertType({ env, directory }, options.seal);
   const keyring = await unseal(env, { ...found, store });
   const resumed = keyring.status().replacing;
   const audit = await openAudit({ env, directory, clock, ids, log }, options.audit);

@@ -9,6 +9,7 @@ import type { Log } from "../kernel/base/log.ts";
 import type { Service } from "../kernel/service.ts";
 import type { Env, StateFactory } from "../kernel/state/types.ts";
 import type { Health } from "../kernel/supervisor/component.ts";
+import { overviewHandlers } from "./overview/overview-api.ts";
 import { engineHandlers } from "./api/engine.ts";
 import { logicalHandlers } from "./api/logical.ts";
 import { systemHandlers } from "./api/system.ts";
@@ -19,13 +20,15 @@ import { createHttp, type ProxyOptions } from "./engine/platform/http.ts";
 import { createBackend } from "./logical/backend.ts";
 import { tokensStore } from "./stores.ts";
 import { unobserved, watchSealGate, type TokensObserver } from "./telemetry/observer.ts";
+import { watchRefusals } from "./telemetry/last-refusals.ts";
 import type { TokensLevels } from "./telemetry/report.ts";
 import type { AuditDeviceConfig } from "./vault/audit/audit.ts";
 import { createSealGate, type SealGate } from "./vault/core/seal-gate.ts";
 import { vaultRoute } from "./vault/http/route.ts";
 import { openManager, type Manager, type ShowRoot } from "./vault/manager.ts";
 import type { MountSpec } from "./vault/mounts/mounts.ts";
-import { openSeal, type Seal, type SealOptions } from "./vault/seal/seal.ts";
+import { openSeal } from "./vault/seal/seal.ts";
+import type { Seal, SealOptions } from "./vault/seal/types.ts";
 import { vaultCors } from "./vault/system/cors.ts";
 import type { SealControl } from "./vault/system/deps.ts";
 import { statusPaths } from "./vault/system/status.ts";
@@ -72,7 +75,7 @@ export interface Tokens {
   levels(): TokensLevels;
   /**
    * Creates and shows the first root token, now or when the store is unsealed. Before this call
-   * there is none.
+   * there is none. Does nothing with key shares: `sys/init` returns the token.
    */
   showRoot(show: ShowRoot): Promise<void>;
   /** Call after rotating the audit files. */
@@ -114,6 +117,7 @@ class Inside implements Tokens {
   readonly #seal: Seal;
   readonly #control: SealControl;
   readonly #version: string;
+  readonly #refusals: ReturnType<typeof watchRefusals>;
   #manager: Manager | undefined;
   #showRoot: ShowRoot | undefined;
   /** Serializes opening and closing. */
@@ -128,15 +132,17 @@ class Inside implements Tokens {
     this.#options = options;
     this.env = env;
     this.#seal = seal;
+    this.#refusals = watchRefusals(deps.clock, deps.observe ?? unobserved);
     this.#version = `${COMPATIBLE}+steward.${options.version}`;
     this.#control = {
       status: () => ({ ...seal.status(), sealed: !this.gate.isOpen() }),
       seal: () => this.#sleep(),
       unseal: (key) =>
         this.#inTurn(async () => {
-          await seal.unseal(key);
-          await this.#wake();
+          if (await seal.unseal(key)) await this.#wake();
         }),
+      reset: () => seal.reset(),
+      shared: seal.shared,
     };
     const shown = {
       seal: this.#control,
@@ -155,7 +161,7 @@ class Inside implements Tokens {
       }),
       {
         clock: deps.clock,
-        observe: deps.observe ?? unobserved,
+        observe: this.#refusals.observe,
         mounts: () => this.#manager?.mounts,
       },
     );
@@ -165,6 +171,13 @@ class Inside implements Tokens {
         logicalHandlers(this.gate),
         engineHandlers(this.gate),
         systemHandlers(shown, this.gate),
+        overviewHandlers({
+          env,
+          clock: deps.clock,
+          ids: deps.ids,
+          manager: () => (this.gate.isOpen() ? this.#manager : undefined),
+          refusals: () => this.#refusals.last(),
+        }),
       ],
       plain: [vaultRoute({ core: this.gate, cors: () => vaultCors(env) })],
     };
@@ -199,11 +212,18 @@ class Inside implements Tokens {
       inside: {
         ...manager.leases.counts(),
         stored: this.env.read((snapshot) => snapshot.count(tokenRows)),
+        quotas: manager.quotas.all(),
+        cached: manager.mounts.all().flatMap(({ point: mount, backend }) => {
+          const entries = backend.cached?.();
+          return entries === undefined ? [] : [{ mount, entries }];
+        }),
       },
     };
   }
 
   async showRoot(show: ShowRoot): Promise<void> {
+    // With key shares, sys/init returns it.
+    if (this.#seal.shared !== undefined) return;
     this.#showRoot = show;
     await this.#inTurn(async () => await this.#manager?.makeRoot(show));
   }
@@ -242,6 +262,7 @@ class Inside implements Tokens {
       },
     });
     try {
+      await manager.takeInitialRoot();
       if (this.#showRoot !== undefined) await manager.makeRoot(this.#showRoot);
     } catch (error) {
       await manager.stop(0);

@@ -5,13 +5,14 @@ import { expiryTables } from "./vault/expiry/tables.ts";
 import { leaseTables } from "./vault/leases/tables.ts";
 import { mountTables } from "./vault/mounts/tables.ts";
 import { policyTables } from "./vault/policies/tables.ts";
+import { sealTables } from "./vault/seal/tables.ts";
 import { tokenTables } from "./vault/token-store/tables.ts";
 
 const GIB = 2 ** 30;
 /** Schema version. */
 const SCHEMA = 1;
 
-/** All sealed tables: mounts, policies, tokens, leases, salts. */
+/** Sealed tables: mounts, policies, tokens, leases, salts; and what is needed to unseal them. */
 export const tokensStore: Omit<EnvSpec, "directory"> = {
   name: "tokens",
   schema: SCHEMA,
@@ -24,6 +25,7 @@ export const tokensStore: Omit<EnvSpec, "directory"> = {
     ...tokenTables,
     ...leaseTables,
     ...auditTables,
+    ...sealTables,
   ],
 };
 

@@ -159,7 +159,6 @@ describe("-print-effective-config-yaml", () => {
     expect(unchanged).toEqual([
       "collectors.k8s_audit.objectstore.layout",
       "ingress_wal.corruption",
-      "tokens.seal.type",
     ]);
     const before = loadAlone(stringify(tree), "source.yaml").config;
     const after =

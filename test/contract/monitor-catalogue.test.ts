@@ -65,6 +65,7 @@ const ABSENT: Readonly<Record<string, readonly string[]>> = {
     "paperless_",
   ),
   "a disk that fails, shown in test/monitor/runner": ["svc.checkpoint.persist.errors"],
+  "replicas, shown in test/contract/coordination.test.ts": names("svc.coordination."),
   "a night, shown in test/contract/watched-metrics.test.ts": ["svc.backup.last_success"],
 };
 

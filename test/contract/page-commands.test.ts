@@ -4,8 +4,12 @@
  */
 import { spawnSync } from "node:child_process";
 import { globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { startTailscale } from "../../src/demo/tailscale/tailscale.ts";
+import { systemClock } from "../../src/kernel/base/clock.ts";
+import { systemIds } from "../../src/kernel/base/ids.ts";
+import { silent } from "../demo/control-plane/support.ts";
 import { LAUNCHER } from "../support/launcher.ts";
 import { freePort } from "../support/otlp/prometheus.ts";
 import {
@@ -140,4 +144,50 @@ describe.skipIf(missing.length > 0)("the commands", () => {
       }
     },
   );
+});
+
+it.skipIf(missing.length > 0)("the commands of docs/monitor.md lead to metrics", async () => {
+  const tailscale = await startTailscale({ clock: systemClock, ids: systemIds, log: silent });
+  onTestFinished(() => tailscale.stop());
+  const work = temporaryFolder();
+  const metrics = await freePort();
+  const page = readFileSync(join(root, "docs/monitor.md"), "utf8");
+  const here = (text: string): string =>
+    text
+      .replaceAll(/\bk…/g, tailscale.credentials.clientId)
+      .replaceAll("/etc/steward/oauth-secret", join(work, "oauth-secret"))
+      .replaceAll("/etc/prometheus/", `${work}/`)
+      .replaceAll("deploy/prometheus", join(root, "deploy/prometheus"))
+      .replaceAll("bin/steward", LAUNCHER)
+      .replaceAll("127.0.0.1:2112", `127.0.0.1:${metrics}`);
+  const snippets = snippetsOf(page);
+  const commands = snippets
+    .filter(({ language }) => language === "sh")
+    .map(({ text }) => here(text));
+  const [preflight = "", run = "", rules = "", ...others] = commands;
+  expect(others).toEqual([]);
+  writeFileSync(join(work, "oauth-secret"), tailscale.credentials.clientSecret, { mode: 0o600 });
+  const files = snippets.filter(({ file }) => file !== undefined);
+  expect(files.map(({ file }) => file)).toEqual(["steward.yaml", "/etc/prometheus/prometheus.yml"]);
+  for (const { file = "", text } of files)
+    writeFileSync(join(work, basename(file)), here(text), { mode: 0o600 });
+  const shell = startShell({
+    cwd: work,
+    env: {
+      ...cleanEnvironment,
+      STEWARD_VPN__URL: tailscale.url,
+      STEWARD_VERSION_CHECKS__DEVICES__ENABLED: "false",
+      STEWARD_GATEWAY__LISTEN: `127.0.0.1:${await freePort()}`,
+      STEWARD_STATE__DIRECTORY: join(work, "state"),
+    },
+  });
+  onTestFinished(() => shell.close());
+  await shell.run("systemctl() { test $# -gt 0; }");
+  expect(await shell.run(preflight)).toMatch(/devices +ok/);
+  // The page runs it in the foreground, and asks in another shell.
+  const [start = "", ask = ""] = run.trim().split("\n");
+  await shell.run(`${start} > log 2>&1 &`);
+  expect(await shell.run(`until ${ask}; do sleep 0.2; done`)).toContain("vpn_devices_count");
+  if (spawnSync("promtool", ["--version"]).status === 0)
+    expect(await shell.run(rules)).toContain("SUCCESS");
 });

@@ -327,6 +327,10 @@ describe.skipIf(chromiumPath === undefined)(
         expect(await watched.page.locator(".verdict").innerText()).toContain(
           "no network is set up",
         );
+        await watched.page.goto(`${bare.url}/tokens`);
+        await ready(watched.page);
+        expect(await faults(watched)).toEqual([]);
+        expect(await watched.page.locator("main").innerText()).toContain("No app is configured");
         for (const path of ["/", "/docs", ...REVIEW]) {
           await watched.page.goto(`${empty.url}${path}`);
           expect(await faults(watched)).toEqual([]);

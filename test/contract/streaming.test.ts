@@ -12,6 +12,7 @@ import {
   type Reply,
   type Sent,
 } from "./receivers.ts";
+import { slowness } from "../support/machine-speed.ts";
 
 afterAll(removeTemporaryFolders);
 
@@ -343,7 +344,7 @@ describe("telemetry of the streaming receiver", () => {
 describe("hostile bodies", () => {
   const MIB = 1024 * 1024;
   /** Time of the processor, as others may use it too. */
-  const MAX_CPU_MS = 2_500;
+  const MAX_CPU_MS = 2_500 * slowness();
   /** Two bodies at the limit, and what the collector of garbage leaves for a while. */
   const MAX_GROWN_MIB = 2.5 * 64;
 

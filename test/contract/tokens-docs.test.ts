@@ -198,6 +198,23 @@ describe.skipIf(missing.length > 0)("the commands of docs/tokens.md", { timeout:
     });
   });
 
+  it("share one token among equal requests", async () => {
+    const section = "One token for equal requests";
+    expect(await follow(section)).toContain("Success! Data written to: github/config");
+    const mint = () => vaultRequest(daemon.url, "POST", "github/token/ci", { token: rootToken });
+    const [first, second] = [(await mint()).json, (await mint()).json];
+    expect([first.data.reused, second.data.reused]).toEqual([false, true]);
+    expect(second.data.token).toBe(first.data.token);
+    await follow(section);
+    await expect
+      .poll(() => host.liveTokens().some(({ hash }) => hash === first.data.hashed_token))
+      .toBe(false);
+    await vaultRequest(daemon.url, "POST", "github/config", {
+      token: rootToken,
+      body: { token_cache_min_ttl: 0 },
+    });
+  });
+
   it("log a program in", async () => {
     const section = "AppRole logins for programs";
     await follow(section);

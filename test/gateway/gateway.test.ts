@@ -199,6 +199,38 @@ describe("every answer", () => {
     await first;
   });
 
+  it("is followed by what its route does once it was sent, and by nothing when the client has left before", async () => {
+    const sent: string[] = [];
+    const waiting = Promise.withResolvers<void>();
+    const left = Promise.withResolvers<void>();
+    const { url } = await startGateway({
+      plain: [
+        streamRoute(async ({ query }, { signal }) => {
+          const name = query.get("name") ?? "";
+          if (name === "left") {
+            waiting.resolve();
+            await once(signal, "abort");
+            left.resolve();
+          }
+          return { status: 200, headers: {}, body: name, sent: () => void sent.push(name) };
+        }),
+      ],
+    });
+    const gone = new AbortController();
+    const first = fetch(`${url}/api/v1/stream?name=left`, { signal: gone.signal }).catch(() => "");
+    await waiting.promise;
+    gone.abort();
+    await Promise.all([first, left.promise]);
+    expect(await (await fetch(`${url}/api/v1/stream?name=stayed`)).text()).toBe("stayed");
+    expect(sent).toEqual(["stayed"]);
+    const session = connectHttp2(url);
+    onTestFinished(() => session.destroy());
+    const stream = session.request({ ":path": "/api/v1/stream?name=second" });
+    stream.resume();
+    await once(stream, "close");
+    expect(sent).toEqual(["stayed", "second"]);
+  });
+
   it("may replace a header with its own", async () => {
     const { url } = await startGateway({
       plain: [

@@ -77,8 +77,8 @@ function installPackages({ folder }: Source, architecture: Architecture, target:
 }
 
 /** The build information that only a release has: `releaseInfo` of `src/daemon/version.ts`. */
-function writeManifest(tree: string, { version }: Source, { hash, time }: Commit): void {
-  const release: BuildInfo = {
+export function buildInfoOf({ version }: Source, { hash, time }: Commit): BuildInfo {
+  return {
     projectName: "steward",
     projectDocs: "docs/README.md",
     version,
@@ -88,6 +88,10 @@ function writeManifest(tree: string, { version }: Source, { hash, time }: Commit
     date: new Date(time * 1000).toISOString(),
     user: "release@steward",
   };
+}
+
+function writeManifest(tree: string, source: Source, commit: Commit): void {
+  const release = buildInfoOf(source, commit);
   const file = join(tree, "package.json");
   const manifest = JSON.parse(readFileSync(file, "utf8")) as object;
   writeFileSync(file, `${JSON.stringify({ ...manifest, release }, undefined, 2)}\n`);

@@ -6,6 +6,7 @@ import { linkWith, type PageState } from "../page-state.ts";
 import { figures } from "../pieces/card.ts";
 import { timeSeries } from "../pieces/chart.ts";
 import { empty, part } from "../pieces/section.ts";
+import { moment } from "../pieces/time.ts";
 import { banner, problemBanner } from "../review/words.ts";
 import { connections } from "./connections.ts";
 import type { FlowFacts } from "./flow-facts.ts";
@@ -14,12 +15,19 @@ import { policyParts } from "./policy.ts";
 import { bytesOf, rankings } from "./rankings.ts";
 import { topology } from "./topology.ts";
 
+type Window = readonly [value: string, title: string];
+
 /** Windows to choose from; without a choice the API takes an hour. */
-const WINDOWS: readonly (readonly [value: string, title: string])[] = [
+const WINDOWS: readonly Window[] = [
   ["15m", "15 minutes"],
   ["1h", "1 hour"],
   ["6h", "6 hours"],
   ["24h", "24 hours"],
+];
+/** Further ones, where flows are stored for as long. */
+const LONG_WINDOWS: readonly Window[] = [
+  ["168h", "7 days"],
+  ["720h", "30 days"],
 ];
 const DEFAULT_WINDOW = "1h";
 
@@ -40,21 +48,27 @@ function choices(report: FlowReport | undefined, state: PageState): View {
   const window = params.get("window") || DEFAULT_WINDOW;
   const networks = report?.networks ?? [];
   return html`<div class="tools review-tools">
-    <nav class="segments" aria-label="Window">${WINDOWS.map(([value, title]) => html`<a data-stay href=${link({ window: value === DEFAULT_WINDOW ? undefined : value })} aria-current=${value === window ? "true" : undefined}>${title}</a>`)}</nav>
+    <nav class="segments" aria-label="Window">${windowsOf(report).map(([value, title]) => html`<a data-stay href=${link({ window: value === DEFAULT_WINDOW ? undefined : value })} aria-current=${value === window ? "true" : undefined}>${title}</a>`)}</nav>
     ${networks.length < 2 ? undefined : html`<nav class="segments" aria-label="Network">${[undefined, ...networks].map((name) => html`<a data-stay href=${link({ network: name })} aria-current=${(params.get("network") || undefined) === name ? "true" : undefined}>${name ?? "All networks"}</a>`)}</nav>`}
   </div>`;
+}
+
+function windowsOf(report: FlowReport | undefined): readonly Window[] {
+  const storedMs = durationMs(report?.retention ?? "");
+  return [...WINDOWS, ...LONG_WINDOWS.filter(([value]) => durationMs(value) <= storedMs)];
 }
 
 function body(facts: FlowFacts, report: FlowReport, state: PageState): View {
   const { result } = report;
   if (result.totals.flows === 0)
     return html`<div class="stack">${empty(
-      report.stats.observations === 0
-        ? html`<span>No traffic was recorded since the start. Flow logs come here once a network's are collected (<code>collectors.flowlogs</code>) or streamed (<code>streaming.enabled</code>); a restart forgets them.</span>`
+      report.stats.observations === 0 && report.recent_retained === 0
+        ? html`<span>No traffic was recorded ${onDisk(report) ? "yet" : "since the start"}. Flow logs come here once a network's are collected (<code>collectors.flowlogs</code>) or streamed (<code>streaming.enabled</code>)${onDisk(report) ? "" : html`; a restart forgets them, unless <code>flows.store.directory</code> keeps them`}.</span>`
         : html`<span>No traffic within this window. Choose a longer one.</span>`,
     )}</div>`;
   return html`<div class="stack">
-    ${totals(report)}
+    ${unhealthy(report)}
+    ${totals(report, state)}
     ${timeline(report, state)}
     ${merged(report)}
     ${policyParts(report)}
@@ -65,17 +79,37 @@ function body(facts: FlowFacts, report: FlowReport, state: PageState): View {
   </div>`;
 }
 
-function totals({ result, stats }: FlowReport): View {
+function onDisk({ stats }: FlowReport): boolean {
+  return stats.backend?.kind === "lmdb";
+}
+
+function unhealthy({ stats: { backend } }: FlowReport): View | undefined {
+  return backend?.error === undefined
+    ? undefined
+    : banner(
+        "bad",
+        html`<span><strong>New traffic is not stored.</strong> ${backend.error}</span>`,
+      );
+}
+
+function totals(report: FlowReport, state: PageState): View {
+  const { result, stats } = report;
   const { totals: sums } = result;
   return html`<section class="card" aria-label="The window">${figures([
     { label: "Traffic", value: formatBytes(bytesOf(sums)) },
     { label: "Sent", value: formatBytes(sums.tx_bytes) },
     { label: "Received", value: formatBytes(sums.rx_bytes) },
     { label: "Connections", value: formatCount(sums.flows) },
-    {
-      label: "Minutes stored",
-      value: `${formatCount(stats.buckets)} of ${formatCount(stats.capacity)}`,
-    },
+    onDisk(report)
+      ? {
+          label: "Connections stored",
+          value: formatCount(report.recent_retained),
+          detail: html`<span>the oldest ${moment(stats.earliest, state)}</span>`,
+        }
+      : {
+          label: "Minutes stored",
+          value: `${formatCount(stats.buckets)} of ${formatCount(stats.capacity)}`,
+        },
   ])}</section>`;
 }
 
@@ -115,11 +149,12 @@ function timeline({ result }: FlowReport, state: PageState): View | undefined {
   );
 }
 
-function merged({ result }: FlowReport): View | undefined {
+function merged(report: FlowReport): View | undefined {
+  const { result } = report;
   return result.truncated === 0
     ? undefined
     : banner(
         "notice",
-        html`<span><strong>Some lists are not complete.</strong> ${formatCount(result.truncated)} connections were merged into “all others”, since a list was full. Sums count them all. <code>flows.capacity_profile: expanded</code> keeps twice as many.</span>`,
+        html`<span><strong>Some lists are not complete.</strong> ${formatCount(result.truncated)} connections were merged into “all others”, since a list was full. Sums count them all. ${onDisk(report) ? "A shorter window has longer lists." : html`<code>flows.capacity_profile: expanded</code> keeps twice as many.`}</span>`,
       );
 }

@@ -126,7 +126,7 @@ function tokensCard(facts: LandingFacts, state: PageState): View {
   if (tokens === undefined) return offCard("Tokens", "tokens");
   return card({
     title: "Tokens",
-    ...(facts.api === false ? {} : { href: "/docs#group-tokens_EngineService" }),
+    href: "/tokens",
     state: shownState(facts, serviceNow(facts, "tokens", tokens)),
     body: [
       figures([

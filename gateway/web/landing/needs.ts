@@ -122,7 +122,8 @@ function tokenNeeds({ summary: { tokens } }: LandingFacts, state: PageState): re
       ? [
           {
             state: "bad" as const,
-            text: `${formatSome(irrevocable, "lease")} could not be revoked: \`steward leases list\` names them.`,
+            text: `${formatSome(irrevocable, "lease")} could not be revoked`,
+            href: "/tokens",
           },
         ]
       : []),
@@ -131,7 +132,8 @@ function tokenNeeds({ summary: { tokens } }: LandingFacts, state: PageState): re
       : [
           {
             state: "bad" as const,
-            text: html`<span>A mint failed ${moment(failedMintAt, state)}: the log and <code>bao read github/doctor</code> say why.</span>`,
+            text: html`<span>A mint failed ${moment(failedMintAt, state)}</span>`,
+            href: "/tokens",
           },
         ]),
     ...(refusedMintAt === undefined
@@ -139,7 +141,8 @@ function tokenNeeds({ summary: { tokens } }: LandingFacts, state: PageState): re
       : [
           {
             state: "notice" as const,
-            text: html`<span>A mint was refused ${moment(refusedMintAt, state)}: the audit file says to whom and why.</span>`,
+            text: html`<span>A mint was refused ${moment(refusedMintAt, state)}</span>`,
+            href: "/tokens",
           },
         ]),
   ];

@@ -3,6 +3,7 @@ import type { GatewayDeps } from "../../../gateway/gateway.ts";
 import { aiEnabled } from "../../dedup/ai/keys.ts";
 import { EventService } from "../../gen/steward/monitor/v1/event_service_pb.ts";
 import { FlowService } from "../../gen/steward/monitor/v1/flow_service_pb.ts";
+import { OverviewService } from "../../gen/steward/tokens/v1/overview_service_pb.ts";
 import { apiMetricsEnabled } from "../../dedup/config.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import { adminEnabled, adminRefreshInterval } from "../config/admin-keys.ts";
@@ -32,6 +33,7 @@ import type { CountHistory } from "../history/count-history.ts";
 import { landingDeps } from "../pages/landing-page.ts";
 import type { HostedMonitor } from "../services/monitor.ts";
 import type { ProcessProfiling } from "../telemetry/profiling.ts";
+import { tokensPageRoute } from "../pages/tokens-page.ts";
 import { reviewRoutes } from "../pages/review-pages.ts";
 import { readinessOf } from "../readiness.ts";
 import type { DaemonRuntime } from "../runtime.ts";
@@ -72,7 +74,9 @@ export function served(daemon: ServedDaemon, listener: "gateway" | "admin"): Gat
   return {
     services: [
       ...(daemon.dedup?.service()?.rpc ?? []),
-      ...(daemon.tokens?.service()?.rpc ?? []),
+      ...(daemon.tokens?.service()?.rpc ?? []).filter(
+        ({ desc }) => seen || desc !== OverviewService,
+      ),
       ...(seen ? monitorServices(daemon) : []),
     ],
     plain: plainRoutes(daemon, listener),
@@ -130,6 +134,7 @@ function plainRoutes(
     ai: config.get(aiEnabled),
     events: hasEvents,
     flows: hasFlows,
+    tokens: isAdmin && vault !== undefined,
   });
   const live = { ...facts, refreshMs: config.get(adminRefreshInterval), links };
   const status = landingDeps({
@@ -176,6 +181,7 @@ function plainRoutes(
     ...(watched === undefined || !hasFlows
       ? []
       : [flowsPageRoute({ monitor: watched, clock }, live), flowsCsvRoute(watched)]),
+    ...(isAdmin && vault !== undefined ? [tokensPageRoute({ tokens: vault, clock }, live)] : []),
     ...(listener === "gateway" && surface === "gateway"
       ? [
           indexRoute({
@@ -199,12 +205,14 @@ function pageLinks(
     ai,
     events: hasEvents,
     flows: hasFlows,
+    tokens,
   }: {
     readonly monitor: boolean;
     readonly documents: boolean;
     readonly ai: boolean;
     readonly events: boolean;
     readonly flows: boolean;
+    readonly tokens: boolean;
   },
 ): readonly { readonly href: string; readonly label: string }[] {
   return [
@@ -224,6 +232,7 @@ function pageLinks(
           ...(ai ? [{ href: "/suggestions", label: "Suggestions" }] : []),
         ]
       : []),
+    ...(tokens ? [{ href: "/tokens", label: "Tokens" }] : []),
     ...(listener === "gateway" ? [{ href: "/docs", label: "API" }] : []),
   ];
 }

@@ -7,9 +7,15 @@ import type { RootLog } from "../../kernel/base/log.ts";
 import type { Environment } from "../../kernel/config/key.ts";
 import { servicesMonitor } from "../config/process-keys.ts";
 import type { Placement } from "../../kernel/threads/hosted-service.ts";
+import { coordinationOptions } from "../../monitor/coordination/config/keys.ts";
 import type { NetworkOptions } from "../../monitor/options.ts";
 import type { DaemonConfiguration } from "../configuration.ts";
-import { monitorOptionsOf, hostMonitor, type HostedMonitor } from "./monitor.ts";
+import {
+  monitorOptionsOf,
+  hostMonitor,
+  type HostedMonitor,
+  type HostMonitorDeps,
+} from "./monitor.ts";
 import { createProcessStatus, type ProcessStatusDeps } from "../status/process-status.ts";
 import { stewardVersion } from "../version.ts";
 
@@ -55,5 +61,16 @@ export function createMonitorHost(deps: MonitorHostDeps): HostedMonitor | undefi
     processStatus: () => status.port(),
     log,
     needs,
+    coordination: coordinationOf(deps),
   });
+}
+
+/** A demo shares nothing. */
+function coordinationOf({
+  configuration: { config, demo },
+  environment,
+  processTelemetry: { scope },
+}: MonitorHostDeps): HostMonitorDeps["coordination"] {
+  const options = demo.demo ? undefined : coordinationOptions(config);
+  return options && { options, environment, scope };
 }

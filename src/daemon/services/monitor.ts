@@ -6,6 +6,7 @@ import type { RootLog } from "../../kernel/base/log.ts";
 import type { Environment } from "../../kernel/config/key.ts";
 import type { BoundService } from "../../kernel/service.ts";
 import type { Component, ComponentState } from "../../kernel/supervisor/component.ts";
+import type { Scope } from "../../kernel/telemetry/types.ts";
 import type { Telemetry } from "../../kernel/telemetry/telemetry.ts";
 import type { HostDeps } from "../../kernel/threads/host/host-spec.ts";
 import { createServiceHost } from "../../kernel/threads/host/service-host.ts";
@@ -20,6 +21,8 @@ import {
   flowlogsSection,
   k8sAuditSection,
 } from "../../monitor/collectors/log-sections.ts";
+import { openElection } from "../../monitor/coordination/open.ts";
+import type { CoordinationOptions } from "../../monitor/coordination/options.ts";
 import { DELIVERY_PORT } from "../../monitor/ingress/delivery.ts";
 import { INGRESS } from "../../monitor/ingress/states.ts";
 import { RECEIVERS } from "../../monitor/receivers/names.ts";
@@ -28,6 +31,8 @@ import { PROCESS_STATUS_PORT } from "../../monitor/status/process/process-status
 import type { DaemonConfiguration } from "../configuration.ts";
 import { createDeliveryPorts } from "../telemetry/delivery-port.ts";
 import { stewardVersion } from "../version.ts";
+import { COORDINATION, coordinationComponent, reportCoordination } from "./coordination.ts";
+import { createElectedHost, type ElectedHost } from "./elected-host.ts";
 
 /** The monitor's options. A demo collects only its simulated network and looks up no versions. */
 export function monitorOptionsOf(
@@ -69,6 +74,15 @@ export interface HostMonitorDeps {
   readonly needs: readonly string[];
   /** An idle monitor always runs in the main thread. */
   readonly on: Placement;
+  /** The lease shared with other replicas; undefined while this process is the only one. */
+  readonly coordination?: CoordinationDeps | undefined;
+}
+
+interface CoordinationDeps {
+  readonly options: CoordinationOptions;
+  readonly environment: Environment;
+  /** The process's own. */
+  readonly scope: Scope;
 }
 
 export interface HostedMonitor {
@@ -77,6 +91,8 @@ export interface HostedMonitor {
    * Replaces telemetry's component: whenever telemetry restarts, the monitor gets a new port to it.
    */
   readonly telemetry: Component;
+  /** Shows the lease; undefined without one. */
+  readonly coordination: Component | undefined;
   /** Served whether the monitor runs or not; while it does not, calls fail with `not_ready`. */
   readonly rpc: readonly BoundService[];
   running(): boolean;
@@ -101,6 +117,7 @@ export function hostMonitor({
   log,
   needs,
   on,
+  coordination,
 }: HostMonitorDeps): HostedMonitor {
   const idle = options.networks.length === 0;
   if (idle)
@@ -111,24 +128,32 @@ export function hostMonitor({
           "set vpn.auth, or headscale.url and headscale.api_key; services.monitor=false switches it off",
       });
   const delivery = options.ingress && createDeliveryPorts(telemetry);
-  const deps: HostDeps = {
-    clock,
-    ids,
-    log,
-    ports: () => portsOf(telemetry, processStatus, delivery?.port),
-    drained: (deadlineMs) => telemetry.flush(Math.min(deadlineMs, FLUSH_MS)),
+  const open = (given: MonitorOptions): ThreadHost => {
+    const deps: HostDeps = {
+      clock,
+      ids,
+      log,
+      ports: () =>
+        portsOf(telemetry, { processStatus, delivery: delivery?.port, fence: given.fence }),
+      drained: (deadlineMs) => telemetry.flush(Math.min(deadlineMs, FLUSH_MS)),
+    };
+    return createServiceHost(deps, monitorModule, {
+      on: idle ? "main" : on,
+      options: given,
+      needs,
+      readiness: "reported",
+      heapMb: HEAP_MB,
+      variables: ambientVariables(options),
+    });
   };
-  const host = createServiceHost(deps, monitorModule, {
-    on: idle ? "main" : on,
-    options: idle ? idleOptions(options) : options,
-    needs,
-    readiness: "reported",
-    heapMb: HEAP_MB,
-    variables: ambientVariables(options),
-  });
+  const elected = idle
+    ? undefined
+    : coordination && elect({ ...coordination, clock, ids, log, monitor: options }, open);
+  const host = elected ?? open(idle ? idleOptions(options) : options);
   const { component } = telemetry;
   return {
     component: host,
+    coordination: elected && coordinationComponent(() => elected.election()),
     ready: readiness(host),
     rpc: createRemoteService(monitorModule.name, monitorModule.descriptors, [], host).rpc,
     running: () => isRunning(host),
@@ -155,6 +180,47 @@ function idleOptions(options: MonitorOptions): MonitorOptions {
   };
 }
 
+interface ElectDeps extends CoordinationDeps, Pick<HostMonitorDeps, "clock" | "ids" | "log"> {
+  readonly monitor: MonitorOptions;
+}
+
+/** The host of a replica that monitors only while it holds the lease. */
+function elect(
+  { clock, ids, log, monitor, options, environment, scope }: ElectDeps,
+  open: (given: MonitorOptions) => ThreadHost,
+): ElectedHost {
+  const host = createElectedHost({
+    clock,
+    open: (tenure) =>
+      open(
+        tenure === undefined
+          ? standbyOptions(monitor, options)
+          : { ...monitor, fence: tenure.fence.memory, positions: tenure.positions },
+      ),
+    elect: (work) =>
+      openElection(
+        { clock, log: log.child(COORDINATION), work },
+        { ids, version: stewardVersion(), environment },
+        options,
+      ),
+  });
+  if (monitor.selfObservability.enabled) reportCoordination(scope, () => host.election());
+  return host;
+}
+
+/** On standby it only refuses what the receivers get. */
+function standbyOptions(options: MonitorOptions, { ttlMs }: CoordinationOptions): MonitorOptions {
+  const { flows } = options;
+  return {
+    ...idleOptions(options),
+    networks: [],
+    standby: { retryAfterMs: ttlMs },
+    flows: flows && { ...flows, disk: undefined },
+    reverseDns: undefined,
+    geoip: undefined,
+  };
+}
+
 /**
  * Buckets without credentials of their own use the AWS SDK's default credential chain, which reads
  * these variables.
@@ -168,12 +234,17 @@ function ambientVariables({ networks }: MonitorOptions): readonly string[] {
   return feeds.some((feed) => feed !== undefined && feed.credentials === undefined) ? ["AWS_"] : [];
 }
 
+interface PortSources {
+  readonly processStatus: HostMonitorDeps["processStatus"];
+  readonly delivery: (() => MessagePort) | undefined;
+  readonly fence: SharedArrayBuffer | undefined;
+}
+
 function portsOf(
   telemetry: Pick<Telemetry, "port">,
-  processStatus: HostMonitorDeps["processStatus"],
-  delivery: (() => MessagePort) | undefined,
+  { processStatus, delivery, fence }: PortSources,
 ): ReturnType<NonNullable<HostDeps["ports"]>> {
-  const port = telemetry.port();
+  const port = telemetry.port(fence);
   return {
     ...(port === undefined ? {} : { telemetry: port }),
     ...(processStatus === undefined ? {} : { [PROCESS_STATUS_PORT]: processStatus() }),

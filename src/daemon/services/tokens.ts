@@ -153,7 +153,7 @@ export function tokensOptionsOf(
     proxy: demo.demo ? proxyOf({}) : proxyOf(environment),
     allowLinkLocal: config.get(tokensAllowLinkLocalBaseUrl),
     seal: {
-      type: config.get(tokensSealType),
+      type: demo.demo ? "file" : config.get(tokensSealType),
       keyFile: config.get(tokensSealKeyFile) || undefined,
       credentials: environment["CREDENTIALS_DIRECTORY"] || undefined,
       invented: demo.demo,

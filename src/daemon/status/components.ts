@@ -7,10 +7,12 @@ import { adminEnabled, adminListen } from "../config/admin-keys.ts";
 import type { Config } from "../../kernel/config/config.ts";
 import { servicesDedup, servicesMonitor, servicesTokens } from "../config/process-keys.ts";
 import { scrapeEnabled } from "../../kernel/telemetry/config/scrape-keys.ts";
+import { coordination } from "../../monitor/coordination/config/keys.ts";
 import { ingressWal } from "../../monitor/ingress/config/ingress-keys.ts";
 import { INGRESS } from "../../monitor/ingress/states.ts";
 import { streaming } from "../../monitor/receivers/config/stream-keys.ts";
 import { webhook } from "../../monitor/receivers/config/webhook-keys.ts";
+import { COORDINATION } from "../services/coordination.ts";
 import type { ComponentState, Health } from "../../kernel/supervisor/component.ts";
 
 type Row = MessageInitShape<typeof ComponentSchema>;
@@ -41,6 +43,7 @@ export function componentRows({ config, states, stores }: ComponentFacts): Row[]
     row("stream", config.get(streaming.enabled)),
     row("webhook", config.get(webhook.enabled)),
     row(INGRESS, config.get(ingressWal.enabled)),
+    coordinationRow({ config, states }),
     row("gateway", true),
     {
       name: "state",
@@ -52,6 +55,17 @@ export function componentRows({ config, states, stores }: ComponentFacts): Row[]
     row("dedup", config.get(servicesDedup)),
     row("tokens", config.get(servicesTokens)),
   ];
+}
+
+/** Also a healthy replica says what its role is. */
+function coordinationRow({ config, states }: Pick<ComponentFacts, "config" | "states">): Row {
+  const state = states.find(({ name }) => name === COORDINATION);
+  return {
+    name: COORDINATION,
+    enabled: config.get(coordination.mode) !== "none",
+    ...(state === undefined ? {} : failureOf(states, COORDINATION)),
+    ...(state?.reason === undefined ? {} : { reason: state.reason }),
+  };
 }
 
 /** State of each service: `off`, `idle`, or the phase of its component. */

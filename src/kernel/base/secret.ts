@@ -45,7 +45,7 @@ export class Secret {
 }
 
 /** Hashes both sides, so that neither content nor length affects the time. */
-export function equalSecrets(left: string, right: string): boolean {
+export function equalSecrets(left: string | Uint8Array, right: string | Uint8Array): boolean {
   return timingSafeEqual(
     createHash("sha256").update(left).digest(),
     createHash("sha256").update(right).digest(),

@@ -18,7 +18,10 @@ export type Phase =
 /** Health of a running component. */
 export interface Health {
   readonly ok: boolean;
-  /** Our own words (`ownMessage`): anybody may read it at `/readyz?verbose=1`. */
+  /**
+   * Our own words (`ownMessage`): anybody may read it at `/readyz?verbose=1`. Of a healthy component
+   * a note, e.g. its role.
+   */
   readonly reason?: string;
   /** Requests are refused with the reason, but the process may take traffic for other services. */
   readonly refusing?: boolean;

@@ -97,7 +97,7 @@ export class Member {
       crashes: this.#crashes,
       sinceMs: this.#sinceMs,
       phase: health.ok ? this.#phase : health.refusing === true ? "refusing" : "degraded",
-      reason: health.ok ? this.#reason : (health.reason ?? "not healthy"),
+      reason: health.ok ? (this.#reason ?? health.reason) : (health.reason ?? "not healthy"),
       ...(health.remedy === undefined ? {} : { remedy: health.remedy }),
     };
   }

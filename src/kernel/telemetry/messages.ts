@@ -155,7 +155,12 @@ export interface ExposeQuery {
  * that mark of the host's own writer has arrived.
  */
 export type HostMessage =
-  | { readonly type: "attach"; readonly port: MessagePort }
+  | {
+      readonly type: "attach";
+      readonly port: MessagePort;
+      /** The memory of a `Fence`: while it is closed, nothing that arrives by the port leaves. */
+      readonly fence: SharedArrayBuffer | undefined;
+    }
   | { readonly type: "flush"; readonly mark: number; readonly after: number | undefined }
   | {
       readonly type: "expose";

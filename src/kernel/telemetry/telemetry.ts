@@ -51,9 +51,10 @@ export interface Telemetry {
   readonly pull: Component | undefined;
   /**
    * A port for the writer of another thread (`createTelemetryWriter`), to be transferred to it;
-   * undefined when nothing exports.
+   * undefined when nothing exports. With the memory of a `Fence`, nothing that arrives by the port
+   * is exported or served while the fence is closed.
    */
-  port(): MessagePort | undefined;
+  port(fence?: SharedArrayBuffer): MessagePort | undefined;
   /**
    * Called whenever a telemetry thread was started: writers of other threads then need a new port.
    */
@@ -169,10 +170,10 @@ class ThreadedTelemetry implements Telemetry {
     return this.#writer.scope(spec);
   }
 
-  port(): MessagePort | undefined {
+  port(fence?: SharedArrayBuffer): MessagePort | undefined {
     if (!this.#worker) return undefined;
     const { port1, port2 } = new MessageChannel();
-    this.#worker.postMessage({ type: "attach", port: port1 } satisfies HostMessage, [port1]);
+    this.#worker.postMessage({ type: "attach", port: port1, fence } satisfies HostMessage, [port1]);
     return port2;
   }
 

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { toStewardError } from "../../kernel/base/errors.ts";
+import type { Fence } from "../../kernel/base/fence.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import { createTokenBucket } from "../../kernel/client/call/token-bucket.ts";
 import type { Component } from "../../kernel/supervisor/component.ts";
@@ -30,6 +31,8 @@ export interface AnnotatorDeps {
   readonly scope: Scope;
   readonly seen: SeenDigests;
   readonly backend: AnnotationBackend;
+  /** While it is closed, nothing is written: another replica may write by now. */
+  readonly fence?: Pick<Fence, "isOpen"> | undefined;
 }
 
 /** Accepts events only while it runs. */
@@ -154,8 +157,9 @@ class QueuedAnnotator implements Annotator {
   }
 
   async #write(mark: Mark, signal: AbortSignal): Promise<void> {
-    const { backend, scope, seen, clock, log } = this.#deps;
+    const { backend, fence, scope, seen, clock, log } = this.#deps;
     try {
+      if (fence?.isOpen() === false) return this.#drop("shutdown", mark.identities.length);
       await backend.write(mark, signal);
       scope.add(annotationPublished, 1, { category: mark.category });
       this.#reportState(false);

@@ -248,7 +248,7 @@ export const networkStoreDropped = defineMetric({
   unit: "{record}",
   attributes: ["reason"],
   group: "Network / flow",
-  help: "Observations refused by the local flow store: expired or future.",
+  help: "Observations refused by the local flow store: expired, future or queue_full.",
   when: "flows.enabled",
 });
 export const networkUniqueDstPeers = defineMetric({

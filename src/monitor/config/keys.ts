@@ -14,7 +14,7 @@ import {
 import { checkFeeds, checkWindows } from "./checks/logs.ts";
 import { checkCardinality, checkNodes } from "./checks/series.ts";
 import { checkEvents, eventSchema } from "./event-keys.ts";
-import { flowSchema } from "./flow-keys.ts";
+import { checkFlowStore, flowSchema } from "./flow-keys.ts";
 import { networks } from "./network-keys.ts";
 import { privacySchema } from "./privacy-keys.ts";
 import { providerKeys } from "./provider-keys.ts";
@@ -24,6 +24,7 @@ import { checkStreaming } from "../receivers/config/check-streaming.ts";
 import { checkWebhook } from "../receivers/config/check-webhook.ts";
 import { streamingSchema, streamingTls } from "../receivers/config/stream-keys.ts";
 import { webhookSchema, webhookTls } from "../receivers/config/webhook-keys.ts";
+import { checkCoordination, coordinationSchema } from "../coordination/config/keys.ts";
 import { checkGeoip, geoipSchema } from "../geoip/keys.ts";
 import { checkReverseDns, reverseDnsSchema } from "../reverse-dns/keys.ts";
 import { upkeepSchema } from "./upkeep-keys.ts";
@@ -44,6 +45,7 @@ export const monitorKeys: Schema = [
   ...ingressSchema,
   ...reverseDnsSchema,
   ...geoipSchema,
+  ...coordinationSchema,
 ];
 
 export const monitorChecks: readonly Check[] = [
@@ -62,6 +64,8 @@ export const monitorChecks: readonly Check[] = [
   webhookTls.check,
   checkIngress,
   checkEvents,
+  checkFlowStore,
   checkReverseDns,
   checkGeoip,
+  checkCoordination,
 ];

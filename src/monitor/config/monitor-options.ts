@@ -31,7 +31,7 @@ import { streamOptions } from "../receivers/config/stream-keys.ts";
 import { annotationCategories, annotations } from "./annotation-keys.ts";
 import { cardinality } from "./cardinality-keys.ts";
 import { events } from "./event-keys.ts";
-import { flows } from "./flow-keys.ts";
+import { flowStoreOptions } from "./flow-keys.ts";
 import { networkOptions } from "./network-options.ts";
 import { networks } from "./network-keys.ts";
 import { privacy } from "./privacy-keys.ts";
@@ -141,11 +141,6 @@ function tracingOptions(config: Config): Pick<MonitorOptions, "tracing"> {
       remoteParent: config.get(tracingRemoteParent),
     },
   };
-}
-
-function flowStoreOptions(config: Config): MonitorOptions["flows"] {
-  const { enabled, ...options } = readKeyGroup(config, flows);
-  return enabled ? options : undefined;
 }
 
 function annotationOptions(config: Config): AnnotationOptions | undefined {

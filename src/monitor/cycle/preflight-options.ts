@@ -4,7 +4,7 @@ import { collectorSections } from "../collectors/all.ts";
 import type { MonitorOptions, NetworkOptions } from "../options.ts";
 
 /**
- * Without checkpoints, annotations and requests to third parties. What a collector leaves out, its
+ * Without checkpoints, annotations, flows on disk and requests to third parties. What a collector leaves out, its
  * section says.
  */
 export function preflightOptions(options: MonitorOptions): MonitorOptions {
@@ -12,6 +12,7 @@ export function preflightOptions(options: MonitorOptions): MonitorOptions {
     ...options,
     networks: options.networks.map(preflightNetwork),
     annotations: undefined,
+    ...(options.flows === undefined ? {} : { flows: { ...options.flows, disk: undefined } }),
     checkpoint: { ...options.checkpoint, store: "memory", evidenceStore: "memory" },
   });
 }

@@ -3,6 +3,8 @@ import type { FlowCapacity } from "./capacity.ts";
 import { mirrored, Sum, SumTable, type Counts } from "./sums.ts";
 import type { FlowObservation } from "./types.ts";
 
+export const BUCKET_MS = 60_000;
+
 /** Each table, and the limit of its entries. */
 const tableLimits = {
   pairs: "pairs",

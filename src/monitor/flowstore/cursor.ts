@@ -1,5 +1,5 @@
 /** Cursors of pages in order of time: `v2:<milliseconds>:<number>` as base64url. */
-import type { FlowPosition } from "./recent-flows.ts";
+import type { FlowPosition } from "./types.ts";
 
 const FORM = /^v2:(\d{1,15}):(\d{1,15})$/;
 /** Longer texts are no cursor. */

@@ -6,21 +6,21 @@ import {
   type FlowCountsSchema,
   type FlowResultSchema,
   type FlowSchema,
+  type FlowStatsBackendSchema,
   type FlowStatsSchema,
 } from "../../gen/steward/monitor/v1/flows_pb.ts";
 import { formatDuration } from "../../kernel/config/values/units.ts";
 import { schemaVersion } from "../../kernel/wire/style.ts";
 import { writeCursor } from "./cursor.ts";
-import type { FlowStore } from "./flow-store.ts";
+import type { FlowFilter, FlowStore } from "./flow-store.ts";
 import { exercisedRules, policyOf } from "./flow-policy.ts";
-import type { FlowFilter, RecentPage } from "./recent-query.ts";
+import type { RecentPage } from "./recent-query.ts";
 import type { Counts, SumEntry } from "./sums.ts";
 import type { WindowSums } from "./sum-query.ts";
-import type { StoredFlow } from "./types.ts";
+import type { FlowBackendStatus, StoredFlow } from "./types.ts";
 
 export interface FlowAnswer {
-  /** Those that are shown. */
-  readonly stores: readonly FlowStore[];
+  readonly shown: readonly FlowStore[];
   /** Names of all networks with a store. */
   readonly networks: readonly string[];
   readonly nowMs: number;
@@ -45,17 +45,17 @@ export function shownFilters(filter: FlowFilter): { readonly filters?: FlowFilte
 }
 
 export function flowDocument(answer: FlowAnswer): MessageInitShape<typeof FlowReportSchema> {
-  const { stores, networks, page, sums, filter } = answer;
+  const { shown, networks, page, sums, filter } = answer;
   return {
     schemaVersion: schemaVersion(FlowReportSchema),
-    network: shownNetwork(stores),
+    network: shownNetwork(shown),
     networks: [...networks],
     window: formatDuration(answer.endMs - answer.startMs),
     retention: formatDuration(answer.retentionMs),
-    stats: statsOf(stores),
+    stats: statsOf(shown),
     result: resultOf(sums, answer),
     recent: page.rows.map(rowOf),
-    ...policyParts(stores, sums),
+    ...policyParts(shown, sums),
     generatedAt: timestampFromMs(answer.nowMs),
     ...shownFilters(filter),
     recentMatched: page.matched,
@@ -102,7 +102,27 @@ function statsOf(stores: readonly FlowStore[]): MessageInitShape<typeof FlowStat
           earliest: timestampFromMs(Math.min(...times.map(({ earliestMs }) => earliestMs))),
           latest: timestampFromMs(Math.max(...times.map(({ latestMs }) => latestMs))),
         }),
-    backend: { kind: "memory", healthy: true },
+    backend: backendOf(rows.map(({ backend }) => backend)),
+  };
+}
+
+/** Of several networks together, without a path. */
+function backendOf(
+  backends: readonly FlowBackendStatus[],
+): MessageInitShape<typeof FlowStatsBackendSchema> {
+  const sum = (read: (backend: FlowBackendStatus) => number): number =>
+    backends.reduce((total, backend) => total + read(backend), 0);
+  const [first, ...others] = backends;
+  const errors = [...new Set(backends.flatMap(({ error }) => error ?? []))];
+  return {
+    kind: first?.kind ?? "memory",
+    path: others.length === 0 ? (first?.path ?? "") : "",
+    healthy: errors.length === 0,
+    error: errors.join("; "),
+    queued: sum(({ queued }) => queued),
+    queueDrops: BigInt(sum(({ queueDrops }) => queueDrops)),
+    rows: BigInt(sum(({ rows: count }) => count)),
+    sizeBytes: BigInt(sum(({ sizeBytes }) => sizeBytes)),
   };
 }
 

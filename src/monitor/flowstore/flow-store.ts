@@ -1,117 +1,94 @@
-/**
- * The traffic of one network in memory: sums per minute within the retention, and the newest single
- * connections.
- */
+/** What the stores of flows answer, in memory or on disk. */
 import type { Clock } from "../../kernel/base/clock.ts";
-import { AccessPolicy } from "../policy/access-policy.ts";
-import type { FlowStoreOptions } from "../options.ts";
-import { addToBucket, createBucket, type Bucket } from "./bucket.ts";
-import { flowCapacity, type FlowCapacity } from "./capacity.ts";
-import { RecentFlows } from "./recent-flows.ts";
-import type { FlowObservation, FlowRefusal, FlowSink, FlowStoreStatus } from "./types.ts";
+import type { Log } from "../../kernel/base/log.ts";
+import type { Health } from "../../kernel/supervisor/component.ts";
+import type { FlowTables } from "./bucket.ts";
+import type { Counts } from "./sums.ts";
+import type {
+  FlowPosition,
+  FlowSink,
+  FlowStoreKind,
+  FlowStoresStatus,
+  FlowStoreStatus,
+  StoredFlow,
+} from "./types.ts";
 
-export const BUCKET_MS = 60_000;
+/** Milliseconds since 1970, both inclusive. */
+export interface FlowWindow {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** Empty texts do not filter. */
+export interface FlowFilter {
+  readonly device: string;
+  readonly addr: string;
+  readonly service: string;
+  readonly identity: string;
+  readonly type: string;
+  readonly verdict: string;
+  readonly path: string;
+}
+
+export interface FlowQuery extends FlowWindow {
+  readonly filter: FlowFilter;
+  readonly limit: number;
+  /** Undefined begins with the newest. */
+  readonly before: FlowPosition | undefined;
+}
+
+export interface FlowSelection {
+  /** Newest first, below the position; one more than the limit where there are more. */
+  readonly rows: readonly StoredFlow[];
+  /** Connections that filters and window select, on all pages. */
+  readonly matched: number;
+  readonly retained: number;
+  /** It holds as many connections as it may. */
+  readonly isFull: boolean;
+}
+
+/** Sums of a part of a window. */
+export interface FlowPart {
+  readonly tables: FlowTables;
+  /** Totals of minutes, by their begin. */
+  readonly minutes: Iterable<readonly [beginMs: number, counts: Counts]>;
+  /** Observations with a part in `__other__`. */
+  readonly truncated: number;
+}
 
 export interface FlowStore extends FlowSink {
   /** The looked-up name, or the configured one. */
   readonly network: string;
-  readonly recent: RecentFlows;
   status(): FlowStoreStatus;
-  /** Those that overlap the window, oldest first, with their begin. Expired ones are gone. */
-  buckets(startMs: number, endMs: number): readonly (readonly [number, Bucket])[];
+  /**
+   * The sums of a window, part by part; memory has whole minutes, a disk exactly the window. Rejects
+   * with the signal's reason.
+   */
+  parts(window: FlowWindow, signal: AbortSignal): AsyncIterable<FlowPart> | Iterable<FlowPart>;
+  /** Single connections. Rejects with the signal's reason. */
+  select(query: FlowQuery, signal: AbortSignal): Promise<FlowSelection>;
 }
 
-export interface FlowStoreDeps {
-  readonly clock: Pick<Clock, "now">;
-  /** Numbers of arrival, shared by the stores of all networks. */
-  readonly nextSeq: () => number;
+/** Those of all networks. */
+export interface FlowStores {
+  readonly kind: FlowStoreKind;
+  readonly retentionMs: number;
+  /** Connections in one export; all of them where memory limits them. */
+  readonly maxExportRows: number;
+  /** Undefined: questions are answered from memory. */
+  readonly queryTimeoutMs: number | undefined;
+  /** In the order of the configuration. */
+  readonly all: readonly FlowStore[];
+  /** By the configured name; undefined for a network without a store. */
+  of(network: string): FlowStore | undefined;
+  status(): FlowStoresStatus;
+  health(): Health;
+  /** Writes what waits. Never rejects. */
+  close(): Promise<void>;
 }
 
-/** Takes no memory for traffic that has not arrived. */
-export function createFlowStore(
-  deps: FlowStoreDeps,
-  network: string,
-  options: FlowStoreOptions,
-): FlowStore {
-  return new MemoryFlowStore(deps, network, options);
-}
-
-class MemoryFlowStore implements FlowStore {
-  readonly #deps: FlowStoreDeps;
-  readonly #options: FlowStoreOptions;
-  readonly #limits: FlowCapacity;
-  /** By the begin of the minute, unordered. */
-  readonly #buckets = new Map<number, Bucket>();
-  readonly recent: RecentFlows;
-  readonly policy = new AccessPolicy();
-  network: string;
-  #observations = 0;
-  #truncated = 0;
-  #expiredMs = Number.NEGATIVE_INFINITY;
-
-  constructor(deps: FlowStoreDeps, network: string, options: FlowStoreOptions) {
-    this.#deps = deps;
-    this.network = network;
-    this.#options = options;
-    this.#limits = flowCapacity(options.capacityProfile);
-    this.recent = new RecentFlows(this.#limits.recent);
-  }
-
-  named(network: string): void {
-    this.network = network;
-  }
-
-  record(observation: FlowObservation): FlowRefusal | undefined {
-    const nowMs = this.#deps.clock.now();
-    const timeMs = observation.timeMs ?? nowMs;
-    if (timeMs < nowMs - this.#options.retentionMs) return "expired";
-    if (timeMs > nowMs + this.#options.maxFutureSkewMs) return "future";
-    this.#expire(nowMs);
-    this.#observations += 1;
-    if (!addToBucket(this.#bucketAt(timeMs), observation)) this.#truncated += 1;
-    const seq = this.#deps.nextSeq();
-    if (this.recent.takes(timeMs)) this.recent.add({ ...observation, timeMs, seq });
-    return undefined;
-  }
-
-  status(): FlowStoreStatus {
-    this.#expire(this.#deps.clock.now());
-    const begins = [...this.#buckets.keys()];
-    return {
-      buckets: begins.length,
-      capacity: Math.ceil(this.#options.retentionMs / BUCKET_MS),
-      observations: this.#observations,
-      truncated: this.#truncated,
-      times:
-        begins.length === 0
-          ? undefined
-          : { earliestMs: Math.min(...begins), latestMs: Math.max(...begins) },
-    };
-  }
-
-  buckets(startMs: number, endMs: number): readonly (readonly [number, Bucket])[] {
-    this.#expire(this.#deps.clock.now());
-    return [...this.#buckets]
-      .filter(([beginMs]) => beginMs + BUCKET_MS > startMs && beginMs <= endMs)
-      .toSorted(([left], [right]) => left - right);
-  }
-
-  #bucketAt(timeMs: number): Bucket {
-    const beginMs = Math.floor(timeMs / BUCKET_MS) * BUCKET_MS;
-    const known = this.#buckets.get(beginMs);
-    if (known !== undefined) return known;
-    const bucket = createBucket(this.#limits);
-    this.#buckets.set(beginMs, bucket);
-    return bucket;
-  }
-
-  /** A minute goes as a whole, once its end is beyond the retention. At most once a second. */
-  #expire(nowMs: number): void {
-    if (Math.abs(nowMs - this.#expiredMs) < 1_000) return;
-    this.#expiredMs = nowMs;
-    const oldestMs = nowMs - this.#options.retentionMs;
-    for (const beginMs of this.#buckets.keys())
-      if (beginMs + BUCKET_MS <= oldestMs) this.#buckets.delete(beginMs);
-    this.recent.expire(oldestMs);
-  }
+export interface FlowStoresDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly version: string;
 }

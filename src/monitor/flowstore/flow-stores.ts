@@ -2,45 +2,62 @@
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { FlowStoreOptions, MonitorOptions } from "../options.ts";
 import { isFed, storesFlows } from "./fed.ts";
+import { BUCKET_MS } from "./bucket.ts";
 import { estimatedBytes, flowCapacity } from "./capacity.ts";
-import { BUCKET_MS, createFlowStore, type FlowStore } from "./flow-store.ts";
-import type { FlowStoresStatus } from "./types.ts";
+import type { FlowStores, FlowStoresDeps } from "./flow-store.ts";
+import { createMemoryStore } from "./memory-store.ts";
 
-export interface FlowStores {
-  readonly options: FlowStoreOptions;
-  /** In the order of the configuration. */
-  readonly all: readonly FlowStore[];
-  /** By the configured name; undefined for a network without flow logs. */
-  of(network: string): FlowStore | undefined;
-  status(): FlowStoresStatus;
+type StoreOptions = Pick<MonitorOptions, "flows" | "networks" | "receivers" | "privacy">;
+
+/**
+ * Undefined while nothing is stored: `flows.enabled` is false or no network has flow logs. A file
+ * that cannot be opened leaves its network without a store.
+ */
+export async function openFlowStores(
+  deps: FlowStoresDeps,
+  monitor: StoreOptions,
+): Promise<FlowStores | undefined> {
+  const { flows: options, networks, receivers, privacy } = monitor;
+  if (options === undefined || !storesFlows(monitor)) return undefined;
+  const names = networks
+    .filter((network) => isFed(network, receivers))
+    .map((network) => network.name);
+  if (options.disk === undefined) return createMemoryStores(deps.clock, options, names);
+  // A disk needs code that memory does not.
+  const { openDiskStores } = await import("./disk/disk-stores.ts");
+  const disk = { ...options.disk, maxFutureSkewMs: options.maxFutureSkewMs };
+  return await openDiskStores(deps, { options: disk, privacy, names });
 }
 
-/** Undefined while nothing is stored: `flows.enabled` is false or no network has flow logs. */
-export function createFlowStores(
+function createMemoryStores(
   clock: Pick<Clock, "now">,
-  monitor: Pick<MonitorOptions, "flows" | "networks" | "receivers">,
-): FlowStores | undefined {
-  const { flows: options, networks, receivers } = monitor;
-  if (options === undefined || !storesFlows(monitor)) return undefined;
+  options: FlowStoreOptions,
+  names: readonly string[],
+): FlowStores {
   let seq = 0;
   const nextSeq = (): number => (seq += 1);
   const stores = new Map(
-    networks
-      .filter((network) => isFed(network, receivers))
-      .map(({ name }) => [name, createFlowStore({ clock, nextSeq }, name, options)]),
+    names.map((name) => [name, createMemoryStore({ clock, nextSeq }, name, options)]),
   );
   const all = [...stores.values()];
   const capacity = flowCapacity(options.capacityProfile);
   return {
-    options,
+    kind: "memory",
+    retentionMs: options.retentionMs,
+    maxExportRows: Number.POSITIVE_INFINITY,
+    queryTimeoutMs: undefined,
     all,
     of: (network) => stores.get(network),
     status: () => ({
+      kind: "memory",
       profile: options.capacityProfile,
       retentionMs: options.retentionMs,
       maxRecent: capacity.recent,
       estimatedBytes: estimatedBytes(capacity, Math.ceil(options.retentionMs / BUCKET_MS)),
       networks: all.map((store) => store.status()),
+      errors: [],
     }),
+    health: () => ({ ok: true }),
+    close: () => Promise.resolve(),
   };
 }

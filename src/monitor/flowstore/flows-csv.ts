@@ -4,6 +4,7 @@
  */
 import type { Flow, FlowExport } from "../../gen/flows-json.ts";
 import { Access } from "../../gen/steward/options/v1/options_pb.ts";
+import { Turns } from "../../kernel/async/turns.ts";
 import { csvRow, type Cell } from "../../kernel/base/text/csv.ts";
 import type { PlainRoute } from "../../kernel/service.ts";
 import type { ThreadHost } from "../../kernel/threads/hosted-service.ts";
@@ -89,19 +90,23 @@ export function flowsCsvRoute(monitor: {
           "content-disposition": `attachment; filename="steward-flows-${network}-${stamp}.csv"`,
           "cache-control": "no-store",
         },
-        body: flowsCsv(flows),
+        body: await flowsCsv(flows, signal),
       };
     },
   };
 }
 
 /** Comments, the names of the columns, and a line a connection; lines end with LF. */
-function flowsCsv(flows: FlowExport): string {
+async function flowsCsv(flows: FlowExport, signal: AbortSignal): Promise<string> {
+  const turns = new Turns();
   const lines = [
     ...commentsOf(flows).map((line) => `# ${line.replaceAll(/[\r\n]/g, " ")}\n`),
     lineOf(COLUMNS.map(([name]) => name)),
-    ...flows.rows.map((flow) => lineOf(COLUMNS.map(([, cell]) => cell(flow)))),
   ];
+  for (const flow of flows.rows) {
+    if (turns.over) await turns.give(signal);
+    lines.push(lineOf(COLUMNS.map(([, cell]) => cell(flow))));
+  }
   return lines.join("");
 }
 

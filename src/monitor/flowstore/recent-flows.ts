@@ -1,8 +1,5 @@
 /** The newest connections of a network, ordered by time and then by arrival. */
-import type { StoredFlow } from "./types.ts";
-
-/** Where a page continues: below this time and number. */
-export type FlowPosition = Pick<StoredFlow, "timeMs" | "seq">;
+import type { FlowPosition, StoredFlow } from "./types.ts";
 
 /** Whether `left` is older than `right`. */
 export function isBefore(left: FlowPosition, right: FlowPosition): boolean {

@@ -1,11 +1,15 @@
 /** Merges the sums of a window over minutes and networks. */
 import { Turns } from "../../kernel/async/turns.ts";
-import { flowTables, tablesWith, type FlowTable } from "./bucket.ts";
-import { BUCKET_MS, type FlowStore } from "./flow-store.ts";
+import { BUCKET_MS, flowTables, tablesWith, type FlowTable } from "./bucket.ts";
+import type { FlowStore } from "./flow-store.ts";
 import { Sum, type SumEntry } from "./sums.ts";
 
 const MAX_POINTS = 720;
 const MAX_CELLS = 400;
+/** Entries that are sorted together with those kept. */
+const FEW = 1_000;
+/** Entries of each table that a window has at most; the rest is `__other__`. */
+const MAX_ENTRIES = 100_000;
 
 /** Milliseconds since 1970 and lengths in milliseconds. */
 export interface WindowSums {
@@ -26,7 +30,7 @@ export interface WindowSums {
  * with the signal's reason.
  */
 export async function sumWindow(
-  stores: readonly FlowStore[],
+  stores: readonly Pick<FlowStore, "parts">[],
   {
     startMs,
     endMs,
@@ -36,27 +40,34 @@ export async function sumWindow(
 ): Promise<WindowSums> {
   const turns = new Turns();
   const stepMs = stepOf(endMs - startMs);
-  const merged = tablesWith(() => Infinity);
+  const merged = tablesWith(() => MAX_ENTRIES);
   const totals = new Sum();
   const slots = new Map<number, Sum>();
   let truncated = 0;
   let lastMs: number | undefined;
-  for (const [beginMs, bucket] of stores.flatMap((store) => store.buckets(startMs, endMs))) {
-    totals.add(bucket.totals);
-    truncated += bucket.truncated;
-    lastMs = Math.max(lastMs ?? 0, beginMs + BUCKET_MS);
-    slotAt(slots, Math.floor(beginMs / stepMs) * stepMs).add(bucket.totals);
-    for (const table of flowTables) {
-      if (turns.over) await turns.give(signal);
-      for (const [key, entry] of bucket.tables[table].entries()) merged[table].merge(key, entry);
+  for (const store of stores)
+    for await (const part of store.parts({ startMs, endMs }, signal)) {
+      truncated += part.truncated;
+      for (const [beginMs, counts] of part.minutes) {
+        totals.add(counts);
+        lastMs = Math.max(lastMs ?? 0, beginMs + BUCKET_MS);
+        slotAt(slots, Math.floor(beginMs / stepMs) * stepMs).add(counts);
+      }
+      for (const table of flowTables) {
+        if (turns.over) await turns.give(signal);
+        for (const [key, entry] of part.tables[table].entries())
+          if (!merged[table].merge(key, entry)) truncated += entry.first.flows + entry.second.flows;
+      }
     }
-  }
   const ranked = {} as Record<FlowTable, readonly SumEntry[]>;
   for (const table of flowTables) {
-    if (turns.over) await turns.give(signal);
-    const entries = [...merged[table].entries()].map(([, entry]) => entry);
-    const limit = limitOf(table, top);
-    ranked[table] = entries.toSorted(table === "peerPaths" ? byRelayed : byBytes).slice(0, limit);
+    const order = table === "peerPaths" ? byRelayed : byBytes;
+    const first = new First(limitOf(table, top), order);
+    for (const [, entry] of merged[table].entries()) {
+      if (turns.over) await turns.give(signal);
+      first.add(entry);
+    }
+    ranked[table] = first.entries();
   }
   return {
     stepMs,
@@ -66,6 +77,32 @@ export async function sumWindow(
     truncated,
     lastMs,
   };
+}
+
+/** The first entries in an order. Sorts once for as many as are kept. */
+class First {
+  readonly #limit: number;
+  readonly #order: (left: SumEntry, right: SumEntry) => number;
+  #entries: SumEntry[] = [];
+
+  constructor(limit: number, order: (left: SumEntry, right: SumEntry) => number) {
+    this.#limit = limit;
+    this.#order = order;
+  }
+
+  add(entry: SumEntry): void {
+    this.#entries.push(entry);
+    if (this.#entries.length >= 2 * this.#limit + FEW) this.#cut();
+  }
+
+  entries(): readonly SumEntry[] {
+    this.#cut();
+    return this.#entries;
+  }
+
+  #cut(): void {
+    this.#entries = this.#entries.sort(this.#order).slice(0, this.#limit);
+  }
 }
 
 /** Rules are listed completely. */

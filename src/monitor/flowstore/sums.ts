@@ -92,11 +92,15 @@ export class SumTable {
     return false;
   }
 
-  /** Adds both sides of an entry of another table under its key. */
-  merge(key: string, { names, first, second }: SumEntry): void {
-    const entry = this.#entries.get(key) ?? this.#create(key, names);
+  /** Adds both sides of an entry of another table under its key; false as `add` has it. */
+  merge(key: string, { names, first, second }: SumEntry): boolean {
+    const known = this.#entries.get(key);
+    const fits = known !== undefined || this.#entries.size < this.#maxEntries;
+    const entry =
+      known ?? (fits ? this.#create(key, names) : (this.#other ??= this.#otherOf(names.length)));
     entry.first.add(first);
     entry.second.add(second);
+    return fits;
   }
 
   #otherOf(length: number): SumEntry {

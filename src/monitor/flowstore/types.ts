@@ -43,8 +43,11 @@ export interface StoredFlow extends FlowObservation {
   readonly seq: number;
 }
 
+/** Where a page continues: below this time and number. */
+export type FlowPosition = Pick<StoredFlow, "timeMs" | "seq">;
+
 /** Why an observation is not stored. */
-export type FlowRefusal = "expired" | "future";
+export type FlowRefusal = "expired" | "future" | "queue_full";
 
 /** Receives the flows of one network; never throws and never waits. */
 export interface FlowSink {
@@ -59,21 +62,43 @@ export interface FlowSink {
 /** Fill of a store. Times are milliseconds since 1970. */
 export interface FlowStoreStatus {
   readonly buckets: number;
-  /** Minutes that may be held. */
+  /** Minutes that may be held; 0 where rows count. */
   readonly capacity: number;
   /** Since the start. */
   readonly observations: number;
-  /** Observations with a part in `__other__`, since the start. */
+  /** Observations with a part in `__other__`, or dropped by the queue, since the start. */
   readonly truncated: number;
   /** Begin of the first and the last minute held; undefined when there is none. */
   readonly times: { readonly earliestMs: number; readonly latestMs: number } | undefined;
+  readonly backend: FlowBackendStatus;
 }
+
+/** Where a network's flows are kept. */
+export interface FlowBackendStatus {
+  readonly kind: FlowStoreKind;
+  /** Of its file; undefined in memory. */
+  readonly path: string | undefined;
+  /** Why it takes no rows at present. */
+  readonly error: string | undefined;
+  /** Rows that wait to be written, and those dropped since the start because too many waited. */
+  readonly queued: number;
+  readonly queueDrops: number;
+  /** On disk; 0 in memory. */
+  readonly rows: number;
+  readonly sizeBytes: number;
+}
+
+export type FlowStoreKind = "memory" | "lmdb";
 
 /** The stores of all networks, for the status. */
 export interface FlowStoresStatus {
+  readonly kind: FlowStoreKind;
+  /** Name of the limits: a profile of the store in memory, or `lmdb`. */
   readonly profile: string;
   readonly retentionMs: number;
   readonly maxRecent: number;
   readonly estimatedBytes: number;
   readonly networks: readonly FlowStoreStatus[];
+  /** Why flows are not stored at present. */
+  readonly errors: readonly string[];
 }

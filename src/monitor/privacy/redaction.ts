@@ -1,6 +1,6 @@
 /**
- * Applies the privacy filter to exported series and records. Admin pages and stores are not
- * filtered.
+ * Applies the privacy filter to exported series and records. Admin pages and what is kept in memory
+ * are not filtered.
  */
 import type {
   AnyLogRow,
@@ -15,20 +15,23 @@ import { freeTextBodies, identityAttributes, ruleOf } from "./registry.ts";
 
 export const MASK = "[redacted]";
 
-type Hides = (attribute: string, value: AttributeValue) => boolean;
+/** Whether a value is hidden that is, or would be, exported as this attribute. */
+export type Hides = (attribute: string, value: AttributeValue) => boolean;
 type Values = readonly (AttributeValue | undefined)[];
 
 /** Undefined when everything is exported. Idempotent. */
 export function createRedaction(options: PrivacyOptions): Required<Redaction> | undefined {
-  if (Object.values(options).every((shown) => shown)) return undefined;
-  const hides = hidingBy(options);
+  const hides = createHiding(options);
+  if (hides === undefined) return undefined;
   return {
     metric: (row, values) => redactSeries(row, values, hides),
     log: (row, record) => redactRecord(row, record, { hides, freeText: options.free_text_details }),
   };
 }
 
-function hidingBy(options: PrivacyOptions): Hides {
+/** Undefined when everything is exported. */
+export function createHiding(options: PrivacyOptions): Hides | undefined {
+  if (Object.values(options).every((shown) => shown)) return undefined;
   const allAddresses = addressCategories.every((category) => options[category]);
   return (attribute, value) => {
     const rule = ruleOf(attribute);

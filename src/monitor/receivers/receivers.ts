@@ -86,6 +86,11 @@ export function createReceivers(deps: ReceiversDeps, options: ReceiversOptions):
       ),
     );
   }
+  return receiversOf(ports);
+}
+
+/** What their ports are together. */
+export function receiversOf(ports: readonly ReceiverPort[]): Receivers {
   return {
     components: ports.map(({ component }) => component),
     certificates: () =>

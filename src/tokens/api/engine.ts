@@ -56,10 +56,20 @@ export function engineHandlers(core: Core): BoundService {
         excludeRepositoryMetadata: data["exclude_repository_metadata"] === true,
         strictScopes: data["strict_scopes"] === true,
         maxPermissions: pairsOf(data["max_permissions"]),
+        tokenCacheMinTtl: integerOf(data["token_cache_min_ttl"]),
       };
     },
     async writeConfig(
-      { mount, appId, prvKey, baseUrl, excludeRepositoryMetadata, strictScopes, maxPermissions },
+      {
+        mount,
+        appId,
+        prvKey,
+        baseUrl,
+        excludeRepositoryMetadata,
+        strictScopes,
+        maxPermissions,
+        tokenCacheMinTtl,
+      },
       call,
     ) {
       const data = given({
@@ -69,6 +79,7 @@ export function engineHandlers(core: Core): BoundService {
         exclude_repository_metadata: excludeRepositoryMetadata,
         strict_scopes: strictScopes,
         max_permissions: Object.keys(maxPermissions).length === 0 ? undefined : maxPermissions,
+        token_cache_min_ttl: tokenCacheMinTtl,
       });
       return { warnings: [...(await at(call, mount, "write", "config", data)).warnings] };
     },
@@ -210,6 +221,7 @@ function mintedOf({
     ...(lease === undefined ? {} : { lease: leaseMessage(lease) }),
     warnings: [...warnings],
     data: new TextEncoder().encode(writeExact(data)),
+    reused: data["reused"] === true,
   };
 }
 

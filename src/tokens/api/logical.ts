@@ -59,6 +59,7 @@ function logicalAnswer({
   wrap,
   auth,
 }: CoreAnswer): MessageInitShape<typeof LogicalResponseSchema> {
+  response?.raw?.sent?.();
   const data =
     response?.raw === undefined
       ? response?.data

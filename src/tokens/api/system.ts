@@ -25,14 +25,15 @@ export function systemHandlers(
       };
     },
     getSealStatus() {
-      const { initialized, sealed, type } = seal.status();
+      const { initialized, sealed, type, threshold, shares, progress, nonce } = seal.status();
       return {
         type,
         initialized,
         sealed,
-        t: 1,
-        n: 1,
-        progress: 0,
+        t: threshold,
+        n: shares,
+        progress,
+        nonce,
         version,
         storageType: "lmdb",
         clusterName: sealed ? "" : cluster().name,

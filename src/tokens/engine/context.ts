@@ -2,6 +2,7 @@
 import { StewardError } from "../../kernel/base/errors.ts";
 import type { Host } from "../logical/types.ts";
 import type { EngineMetrics } from "./metrics/engine-metrics.ts";
+import type { Headroom } from "./platform/headroom.ts";
 import type { PlatformDeps } from "./platform/platform.ts";
 import type { Sessions } from "./session.ts";
 import type { BuildInfo } from "./types.ts";
@@ -20,6 +21,8 @@ export interface EngineContext {
   /** Whether `base_url` may name a link-local address or a cloud metadata service. */
   readonly allowLinkLocal: boolean;
   readonly inFlight: InFlight;
+  /** Undefined where nobody wants to know. */
+  readonly headroom: Headroom | undefined;
   /** Serializes changes of the configuration. */
   readonly changing: Serial;
 }

@@ -10,6 +10,7 @@ import { installationsPath } from "./paths/installations.ts";
 import { metricsPath } from "./paths/metrics.ts";
 import { permissionSetPath, permissionSetsPath } from "./paths/permission-set.ts";
 import { permissionSetTokenPath, tokenPath } from "./paths/token.ts";
+import { Headroom } from "./platform/headroom.ts";
 import { createHttp, type ProxyOptions } from "./platform/http.ts";
 import { createTokenSecret } from "./secret.ts";
 import { createSessions } from "./session.ts";
@@ -55,6 +56,7 @@ export function createEngine(options: EngineOptions): BackendFactory {
       metrics: createEngineMetrics(host.clock, options.build),
       allowLinkLocal,
       inFlight: createInFlight(),
+      headroom: host.quota && new Headroom({ clock: host.clock, platform, found: host.quota }),
       changing: createSerial(),
     };
     return Promise.resolve(
@@ -76,6 +78,7 @@ export function createEngine(options: EngineOptions): BackendFactory {
         invalidate: (key) => {
           if (key === CONFIG_KEY) sessions.drop();
         },
+        cached: () => sessions.cached(),
         close: () => http.close(),
       }),
     );

@@ -2,59 +2,48 @@
  * Mints one token. Once the request is sent, a disconnecting caller no longer cancels it: a token
  * whose response is read can be leased and revoked, an unread one is an orphan for an hour.
  *
- * admit → session → installation → effect.begin → POST → expiry → response and lease
+ * admit → session → installation → effect.begin → POST → expiry, ceiling → response and lease
  */
 import { StewardError } from "../../kernel/base/errors.ts";
 import { type RawNumber, numberText } from "../logical/json.ts";
-import type { LogicalRequest, LogicalResponse } from "../logical/types.ts";
+import type { LogicalRequest, LogicalResponse, SecretGrant } from "../logical/types.ts";
 import { answerOf, expiryOf, readMinted } from "./answer.ts";
 import type { EngineContext } from "./context.ts";
 import { invalidAnswer, isGone, hasCreatedNothing, platformFailure } from "./platform/failures.ts";
 import type { HttpLost, HttpReply } from "./platform/http.ts";
 import { revokeToken } from "./platform/platform.ts";
-import { aboutScope, bodyOf, grantWarnings, scopeWarnings, underCeiling } from "./scope.ts";
+import { aboutScope, bodyOf, grantAboveCeiling, grantWarnings, scopeWarnings } from "./scope.ts";
 import type { Session } from "./session.ts";
-import type { MintedToken, Scope } from "./types.ts";
+import type { FreshToken, Scope } from "./types.ts";
 
 /** Secret type; the same as the original plugin's, so its leases are recognised. */
 export const SECRET_TYPE = "github_token";
 
 const FAILED = "unable to create access token";
 
-type Id = number | RawNumber;
-
-/** Mints for a validated scope. Throws StewardError with the platform's cause. */
-export async function mint(
+/** Calls the platform for a validated scope. Throws StewardError with the platform's cause. */
+export async function mintFresh(
   context: EngineContext,
   session: Session,
   request: LogicalRequest,
-  wanted: Scope,
-): Promise<LogicalResponse> {
-  const scope = {
-    ...wanted,
-    permissions: underCeiling(wanted.permissions, session.config.maxPermissions),
-  };
+  scope: Scope,
+): Promise<FreshToken> {
   using _slot = context.inFlight.enter();
   const startedMs = context.host.clock.monotonic();
   const seen = {
-    id: wanted.installationId === 0 ? "" : String(wanted.installationId),
+    id: scope.installationId === 0 ? "" : String(scope.installationId),
     success: false,
   };
   try {
-    const response = await answered(
-      context,
-      session,
-      request,
-      scope,
-      await mintAt(session, request, scope, context, seen),
-    );
+    const made = await mintAt(session, request, scope, context, seen);
+    const fresh = await checked(context, session, request, made);
     seen.success = true;
-    return response;
+    return fresh;
   } finally {
     context.metrics.minted({
       success: seen.success,
       installationId: seen.id,
-      orgName: wanted.orgName,
+      orgName: scope.orgName,
       permissions: Object.keys(scope.permissions).length > 0,
       repositories: scope.repositories.length > 0,
       repositoryIds: scope.repositoryIds.length > 0,
@@ -105,7 +94,7 @@ async function mintAt(
 
 /** A response with a success status. */
 interface Made {
-  readonly id: Id;
+  readonly id: number | RawNumber;
   readonly reply: HttpReply;
   readonly token: () => string | undefined;
 }
@@ -116,13 +105,13 @@ function hintsFor(outcome: HttpReply | HttpLost, scope: Scope): readonly string[
     : scopeWarnings(scope);
 }
 
-async function answered(
+/** Revokes a token that must not be handed out, and throws. */
+async function checked(
   context: EngineContext,
   session: Session,
   request: LogicalRequest,
-  scope: Scope,
   { id, reply, token }: Made,
-): Promise<LogicalResponse> {
+): Promise<FreshToken> {
   const minted = readMinted(reply.body);
   if (minted === undefined)
     throw await withoutToken(
@@ -136,42 +125,59 @@ async function answered(
       token(),
     );
   const expiresAtMs = expiryOf(minted.data);
-  const ttlMs = expiresAtMs === undefined ? 0 : expiresAtMs - session.jwt.platformNowMs();
+  const refuse = (what: string, rule: string): Promise<StewardError> =>
+    unusable(context, session, request, { token: minted.token, what, rule });
+  if (expiresAtMs === undefined) throw await refuse("without a time of expiry", "expires_at");
+  if (expiresAtMs <= session.jwt.platformNowMs())
+    throw await refuse("that is expired already", "expires_at");
+  const above = grantAboveCeiling(minted.data, session.config.maxPermissions);
+  if (above !== undefined) throw await refuse(above, "max_permissions");
+  return { installationId: id, minted, expiresAtMs, bytes: reply.body.length };
+}
+
+/** The response with a token. Throws `not_ready` when it has expired meanwhile. */
+export function leased(
+  context: EngineContext,
+  session: Session,
+  scope: Scope,
+  { token, share }: { readonly token: FreshToken; readonly share?: SecretGrant["share"] },
+): LogicalResponse {
+  const { minted, installationId, expiresAtMs } = token;
+  const ttlMs = expiresAtMs - session.jwt.platformNowMs();
   if (ttlMs <= 0)
-    throw await unusable(
-      context,
-      session,
-      request,
-      minted,
-      expiresAtMs === undefined ? "without a time of expiry" : "that is expired already",
-    );
+    throw new StewardError("not_ready", `${FAILED}: the token expired before it had a lease`);
   const data = answerOf(minted, {
-    installationId: id,
+    installationId,
     orgName: scope.orgName,
     excludeRepositoryMetadata: session.config.excludeRepositoryMetadata,
   });
+  context.headroom?.note(session.base, numberText(installationId) ?? "", minted.token);
   const warnings = [...scopeWarnings(scope), ...grantWarnings(scope, minted.data)];
   const internalData = { secret_type: SECRET_TYPE, base_url: session.config.baseUrl };
   return {
-    data,
-    secret: { ttlMs, renewable: false, internalData },
+    data: share === undefined ? data : { ...data, reused: share.reused },
+    secret: {
+      ttlMs,
+      renewable: false,
+      internalData,
+      ...(share === undefined ? {} : { share }),
+    },
     ...(warnings.length === 0 ? {} : { warnings }),
   };
 }
 
-// Revokes at once a token that no lease can end.
+// Revokes at once a token that no lease can end, or that may do too much.
 async function unusable(
   context: EngineContext,
   session: Session,
   request: LogicalRequest,
-  { token }: MintedToken,
-  what: string,
+  { token, what, rule }: { readonly token: string; readonly what: string; readonly rule: string },
 ): Promise<StewardError> {
   const ended = await revokeNow(context, session, request, token);
   return new StewardError(
     "upstream",
-    `${FAILED}: the platform answered with a token ${what}; it was ${ended ? "revoked at once" : "not leased and could not be revoked"}; check the platform's version and clock`,
-    { rule: "expires_at" },
+    `${FAILED}: the platform answered with a token ${what}; it was ${ended ? "revoked at once" : "not leased and could not be revoked"}; ${rule === "expires_at" ? "check the platform's version and clock" : "check what base_url names: the platform grants at most what is requested"}`,
+    { rule },
   );
 }
 

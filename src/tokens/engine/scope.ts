@@ -102,11 +102,29 @@ export function underCeiling(
   );
 }
 
-/** Permissions that exceed a ceiling, as `name=level`. */
+/**
+ * Permissions that exceed a ceiling, as `name=level`. Reading metadata never does: the platform
+ * grants it with every token.
+ */
 export function aboveCeiling(permissions: Permissions, ceiling: Permissions): readonly string[] {
   return Object.entries(permissions)
     .filter(([name, level]) => !reaches(own(ceiling, name), level))
-    .map(([name, level]) => `${name}=${level}`);
+    .map(([name, level]) => `${name}=${level}`)
+    .filter((permission) => permission !== "metadata=read");
+}
+
+/** What is wrong with a granted token under a ceiling; undefined for nothing. */
+export function grantAboveCeiling(
+  granted: Data,
+  ceiling: Permissions | undefined,
+): string | undefined {
+  if (ceiling === undefined) return undefined;
+  if (!isObject(granted["permissions"]))
+    return "without its permissions, so that max_permissions of this mount cannot be checked";
+  const above = aboveCeiling(permissionsOf(granted["permissions"]), ceiling);
+  return above.length === 0
+    ? undefined
+    : `with ${listed(above)}, which is above max_permissions of this mount`;
 }
 
 /** Body of the mint request: only fields that restrict the token. */
@@ -191,12 +209,12 @@ function repositoryDifferences(requested: readonly string[], granted: unknown): 
 
 function difference(what: string, names: readonly string[]): readonly string[] {
   if (names.length === 0) return [];
-  return [
-    `${what}: ${names
-      .slice(0, 10)
-      .map((name) => name.slice(0, 100))
-      .join(", ")}${names.length > 10 ? ` and ${names.length - 10} more` : ""}`,
-  ];
+  return [`${what}: ${listed(names)}`];
+}
+
+function listed(names: readonly string[]): string {
+  const first = names.slice(0, 10).map((name) => name.slice(0, 100));
+  return `${first.join(", ")}${names.length > 10 ? ` and ${names.length - 10} more` : ""}`;
 }
 
 function own(permissions: Permissions, name: string): string | undefined {

@@ -7,6 +7,7 @@ import type { Host } from "../logical/types.ts";
 import { logicalError } from "../logical/occurred.ts";
 import { type AppJwt, createAppJwt } from "./app-jwt.ts";
 import { type Base, parseBaseUrl } from "./base-url.ts";
+import { TokenCache } from "./cache/token-cache.ts";
 import { createInstallations, type Installations } from "./platform/installations.ts";
 import { createPlatform, type Platform, type PlatformDeps } from "./platform/platform.ts";
 import { readPrivateKey } from "./private-key.ts";
@@ -19,6 +20,8 @@ export interface Session {
   readonly jwt: AppJwt;
   readonly platform: Platform;
   readonly installations: Installations;
+  /** Undefined unless configured. */
+  readonly cache: TokenCache | undefined;
 }
 
 export interface Sessions {
@@ -29,11 +32,17 @@ export interface Sessions {
   current(mountPoint: string): Promise<Session>;
   /** Call after a configuration change. */
   drop(): void;
+  /** Call after a change of a permission set. */
+  forgetSet(name: string): void;
+  /** Tokens for equal requests; undefined without a token cache. */
+  cached(): number | undefined;
 }
 
 /** Loads on first use. */
 export function createSessions(host: Host, deps: PlatformDeps): Sessions {
   let held: Promise<Session | undefined> | undefined;
+
+  let cache: TokenCache | undefined;
 
   async function load(): Promise<Session | undefined> {
     const config = await loadConfig(host.storage);
@@ -44,10 +53,15 @@ export function createSessions(host: Host, deps: PlatformDeps): Sessions {
 
   function loading(): Promise<Session | undefined> {
     const started = load();
-    // Failures are not cached: the next request tries again.
-    started.catch(() => {
-      if (held === started) held = undefined;
-    });
+    started.then(
+      (session) => {
+        if (held === started) cache = session?.cache;
+      },
+      // Failures are not cached: the next request tries again.
+      () => {
+        if (held === started) held = undefined;
+      },
+    );
     return started;
   }
 
@@ -57,7 +71,10 @@ export function createSessions(host: Host, deps: PlatformDeps): Sessions {
     },
     drop() {
       held = undefined;
+      cache = undefined;
     },
+    forgetSet: (name) => cache?.forget(name),
+    cached: () => cache?.size,
   };
 }
 
@@ -65,7 +82,18 @@ function openSession(config: EngineConfig, host: Host, deps: PlatformDeps): Sess
   const base = parseBaseUrl(config.baseUrl);
   const jwt = createAppJwt(config.appId, readPrivateKey(config.privateKey).object, host.clock);
   const platform = createPlatform(deps, base, jwt);
-  return { config, base, jwt, platform, installations: createInstallations(platform, host.clock) };
+  const { sharing } = host;
+  return {
+    config,
+    base,
+    jwt,
+    platform,
+    installations: createInstallations(platform, host.clock),
+    cache:
+      sharing === undefined || config.tokenCacheMinTtlMs === 0
+        ? undefined
+        : new TokenCache({ sharing, nowMs: () => jwt.platformNowMs() }, config.tokenCacheMinTtlMs),
+  };
 }
 
 function notConfigured(mountPoint: string): StewardError {

@@ -25,6 +25,7 @@ export async function loadConfig(storage: StorageView): Promise<EngineConfig | u
     excludeRepositoryMetadata: row["exclude_repository_metadata"] === true,
     strictScopes: row["strict_scopes"] === true,
     maxPermissions: ceiling === undefined || ceiling === null ? undefined : permissionsOf(ceiling),
+    tokenCacheMinTtlMs: numberOf(row["token_cache_min_ttl"]) * 1_000,
   };
 }
 
@@ -36,6 +37,9 @@ export function saveConfig(storage: StorageView, config: EngineConfig): Promise<
     exclude_repository_metadata: config.excludeRepositoryMetadata,
     ...(config.strictScopes ? { strict_scopes: true } : {}),
     ...(config.maxPermissions === undefined ? {} : { max_permissions: config.maxPermissions }),
+    ...(config.tokenCacheMinTtlMs === 0
+      ? {}
+      : { token_cache_min_ttl: config.tokenCacheMinTtlMs / 1_000 }),
   });
 }
 

@@ -26,6 +26,8 @@ export interface EngineConfig {
   readonly strictScopes: boolean;
   /** The ceiling; undefined for none. */
   readonly maxPermissions: Permissions | undefined;
+  /** A cached token needs at least this long to live to be used again; 0: there is no cache. */
+  readonly tokenCacheMinTtlMs: number;
 }
 
 /** Empty means not given. */
@@ -42,6 +44,16 @@ export interface Scope {
 export interface MintedToken {
   readonly token: string;
   readonly data: Data;
+}
+
+/** A token that the platform made, without a lease yet. */
+export interface FreshToken {
+  readonly installationId: number | RawNumber;
+  readonly minted: MintedToken;
+  /** By the platform's clock. */
+  readonly expiresAtMs: number;
+  /** Length of the platform's answer. */
+  readonly bytes: number;
 }
 
 export interface Installation {

@@ -25,6 +25,8 @@ export interface BackendSpec {
   /** Help text of the backend. */
   readonly help: string;
   readonly invalidate?: (key: string) => void;
+  /** See `Backend.cached`. */
+  readonly cached?: () => number | undefined;
   readonly close?: () => Promise<void>;
 }
 
@@ -101,6 +103,7 @@ export function createBackend(spec: BackendSpec): Backend {
       return proofIn(route, proof, request);
     },
     find: (path) => router.find(path)?.path,
+    ...(spec.cached === undefined ? {} : { cached: spec.cached }),
     invalidate: (key) => spec.invalidate?.(key),
     close: () => spec.close?.() ?? Promise.resolve(),
   };

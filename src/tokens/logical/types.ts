@@ -35,6 +35,8 @@ interface Requester {
   readonly accessor: string;
   readonly entityId: string;
   readonly policies: readonly string[];
+  /** Equal for tokens of one requester: the same login, role, name, policies, networks. */
+  readonly principal?: string;
 }
 
 /** Peer of the connection. */
@@ -70,6 +72,8 @@ export interface LogicalRequest {
   readonly signal: AbortSignal;
   readonly requester?: Requester;
   readonly remote?: Remote;
+  /** The response is wrapped: nobody but the one who unwraps it may know what is in it. */
+  readonly wrapped?: true;
   /** Present for minting paths. */
   readonly effect?: Effect;
   /** The secret to revoke or renew; `data` is the leased data. */
@@ -83,6 +87,13 @@ export interface SecretGrant {
   readonly renewable: boolean;
   /** Stored with the lease for revocation; `secret_type` selects the type. */
   readonly internalData: Data;
+  /** Present when other leases may hold the secret: only the last of them is revoked. */
+  readonly share?: {
+    /** The same for all of them. */
+    readonly id: string;
+    /** It was made for an earlier request. */
+    readonly reused: boolean;
+  };
 }
 
 /** A verbatim response, e.g. the metrics text. */
@@ -90,6 +101,8 @@ interface RawAnswer {
   readonly status: number;
   readonly contentType: string;
   readonly body: string | Uint8Array;
+  /** Called when the answer was handed to the system; over gRPC, when it is about to be. */
+  readonly sent?: () => void;
 }
 
 /** A token that the request created or renewed. Only built-in backends return one. */
@@ -240,6 +253,8 @@ export interface Backend {
   find(path: string): Path | undefined;
   /** A stored key was changed by the host. */
   invalidate(key: string): void;
+  /** Secrets kept for further requests; undefined where none are kept. */
+  readonly cached?: () => number | undefined;
   close(): Promise<void>;
 }
 
@@ -255,6 +270,16 @@ export interface StorageView {
   list(prefix: string): Promise<readonly string[]>;
 }
 
+/** Calls that an installation of the platform may still make. */
+export interface Quota {
+  readonly installationId: string;
+  /** Of the hour. */
+  readonly limit: number;
+  readonly remaining: number;
+  /** Milliseconds since 1970. */
+  readonly resetAtMs: number;
+}
+
 /** Services of the host that differ between Steward and a plugin host. */
 export interface Host {
   readonly storage: StorageView;
@@ -264,6 +289,20 @@ export interface Host {
   readonly log: Log;
   /** Policy mistakes about this mount, one sentence each; absent on hosts that cannot tell. */
   readonly warnings?: () => Promise<readonly string[]>;
+  /** Hears what an installation has left; absent on hosts that show it nowhere. */
+  readonly quota?: (quota: Quota) => void;
+  /** Absent on hosts whose leases cannot share a secret. */
+  readonly sharing?: Sharing;
+}
+
+/** Secrets that several leases hold, each with a share id that is unique for ever. */
+export interface Sharing {
+  /** From here on the secret may get further leases. `path` includes the mount. */
+  open(share: string, path: string): void;
+  /** False once it ends or its path is revoked: then it must not be handed out. */
+  isOpen(share: string): boolean;
+  /** A request was answered with such a secret, or needed one of its own. */
+  seen(outcome: "hit" | "miss"): void;
 }
 
 /** Creates a backend for one mount. */

@@ -97,6 +97,51 @@ export const tokensSealed = defineMetric({
   help: "1 while the store of tokens is sealed, otherwise 0.",
 });
 
+export const tokensQuotaLimit = defineMetric({
+  ...tokens,
+  name: "svc.tokens.quota.limit",
+  kind: "gauge",
+  unit: "{call}",
+  attributes: ["mount", "installation"],
+  help: "Calls that the tokens of an installation may make in an hour, as of its last mint.",
+});
+export const tokensQuotaRemaining = defineMetric({
+  ...tokens,
+  name: "svc.tokens.quota.remaining",
+  kind: "gauge",
+  unit: "{call}",
+  attributes: ["mount", "installation"],
+  help: "Calls that the tokens of an installation had left in the hour at its last mint.",
+});
+
+export const tokensCacheHits = defineMetric({
+  ...tokens,
+  name: "svc.tokens.cache.hits",
+  kind: "counter",
+  unit: "{token}",
+  attributes: ["mount"],
+  help: "Mints answered with a token that was minted for an equal request.",
+  when: "a mount has token_cache_min_ttl",
+});
+export const tokensCacheMisses = defineMetric({
+  ...tokens,
+  name: "svc.tokens.cache.misses",
+  kind: "counter",
+  unit: "{token}",
+  attributes: ["mount"],
+  help: "Mints of a mount with a token cache that called the platform.",
+  when: "a mount has token_cache_min_ttl",
+});
+export const tokensCacheEntries = defineMetric({
+  ...tokens,
+  name: "svc.tokens.cache.entries",
+  kind: "gauge",
+  unit: "{token}",
+  attributes: ["mount"],
+  help: "Tokens that a mount with a token cache would use again.",
+  when: "a mount has token_cache_min_ttl",
+});
+
 /** All rows of this file. */
 export const tokensMetrics: readonly AnyRow[] = catalogue([
   tokensRequests,
@@ -109,4 +154,9 @@ export const tokensMetrics: readonly AnyRow[] = catalogue([
   tokensAuditRecords,
   tokensAuditFailures,
   tokensSealed,
+  tokensQuotaLimit,
+  tokensQuotaRemaining,
+  tokensCacheHits,
+  tokensCacheMisses,
+  tokensCacheEntries,
 ]);

@@ -1,5 +1,5 @@
 /** Interface through which the secrets manager reports events; independent of metrics. */
-import { toStewardError, type Code } from "../../kernel/base/errors.ts";
+import { toStewardError, type Code, type StewardError } from "../../kernel/base/errors.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { CoreRequest } from "../vault/core/types.ts";
 import type { SealGate } from "../vault/core/seal-gate.ts";
@@ -18,7 +18,15 @@ export interface TokensObserver {
     readonly operation: CoreRequest["verb"];
     readonly outcome: Outcome;
   }): void;
-  mint(seen: { readonly mount: string; readonly outcome: Outcome; readonly tookMs: number }): void;
+  mint(seen: {
+    readonly mount: string;
+    readonly outcome: Outcome;
+    readonly tookMs: number;
+    /** Present unless it succeeded. */
+    readonly refused?: { readonly path: string; readonly error: StewardError };
+  }): void;
+  /** A mint answered with a cached token, or one of a mount with a token cache that was not. */
+  cache(seen: { readonly mount: string; readonly outcome: "hit" | "miss" }): void;
   revocation(seen: { readonly mount: string; readonly outcome: "revoked" | "failed" }): void;
   audit(seen: { readonly type: "request" | "response"; readonly ok: boolean }): void;
 }
@@ -27,6 +35,7 @@ export interface TokensObserver {
 export const unobserved: TokensObserver = {
   request: () => undefined,
   mint: () => undefined,
+  cache: () => undefined,
   revocation: () => undefined,
   audit: () => undefined,
 };
@@ -56,17 +65,19 @@ export function watchSealGate(
         (operation === "read" || operation === "write") &&
         matched.mount.backend.find(matched.rest)?.mints === true;
       const beganMs = clock.monotonic();
-      const report = (outcome: Outcome): void => {
+      const report = (error?: StewardError): void => {
+        const outcome = error?.code ?? "ok";
         observe.request({ mount, operation, outcome });
-        if (mints && mount !== undefined)
-          observe.mint({ mount, outcome, tookMs: clock.monotonic() - beganMs });
+        if (!mints || mount === undefined) return;
+        const refused = error === undefined ? {} : { refused: { path, error } };
+        observe.mint({ mount, outcome, tookMs: clock.monotonic() - beganMs, ...refused });
       };
       try {
         const answer = await gate.handle(request);
-        report("ok");
+        report();
         return answer;
       } catch (error) {
-        report(toStewardError(error).code);
+        report(toStewardError(error));
         throw error;
       }
     },

@@ -3,15 +3,21 @@ import type { Scope } from "../../kernel/telemetry/types.ts";
 import {
   tokensAuditFailures,
   tokensAuditRecords,
+  tokensCacheEntries,
+  tokensCacheHits,
+  tokensCacheMisses,
   tokensLeases,
   tokensMintDuration,
   tokensMints,
   tokensOrphans,
+  tokensQuotaLimit,
+  tokensQuotaRemaining,
   tokensRequests,
   tokensRevocations,
   tokensSealed,
   tokensStored,
 } from "./metrics.ts";
+import type { MountQuota } from "../vault/mounts/quotas.ts";
 import type { TokensObserver } from "./observer.ts";
 
 const MILLISECONDS = 1_000;
@@ -31,6 +37,9 @@ export interface TokensLevels {
         readonly irrevocable: number;
         readonly orphans: number;
         readonly stored: number;
+        readonly quotas: readonly MountQuota[];
+        /** Tokens that mounts keep for equal requests; mounts without a token cache are left out. */
+        readonly cached: readonly { readonly mount: string; readonly entries: number }[];
       }
     | undefined;
 }
@@ -57,6 +66,10 @@ export function createTokensReport(scope: Scope): TokensObserver {
       if (outcome === "ok")
         scope.record(tokensMintDuration, tookMs / MILLISECONDS, { mount: label });
     },
+    cache: ({ mount, outcome }) =>
+      scope.add(outcome === "hit" ? tokensCacheHits : tokensCacheMisses, 1, {
+        mount: labelOf(mount),
+      }),
     revocation: ({ mount, outcome }) =>
       scope.add(tokensRevocations, 1, { mount: labelOf(mount), outcome }),
     audit: ({ type, ok }) => scope.add(ok ? tokensAuditRecords : tokensAuditFailures, 1, { type }),
@@ -75,6 +88,12 @@ export function reportTokens(scope: Scope, levels: () => TokensLevels): Disposab
       round.gauge(tokensLeases, inside.irrevocable, { state: "irrevocable" });
       round.gauge(tokensOrphans, inside.orphans, {});
       round.gauge(tokensStored, inside.stored, {});
+      for (const { mount, entries } of inside.cached)
+        round.gauge(tokensCacheEntries, entries, { mount });
+      for (const { mount, installationId: installation, limit, remaining } of inside.quotas) {
+        round.gauge(tokensQuotaLimit, limit, { mount, installation });
+        round.gauge(tokensQuotaRemaining, remaining, { mount, installation });
+      }
     }
     round.commit();
   });

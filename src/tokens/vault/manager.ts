@@ -6,6 +6,7 @@ import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
 import type { Ids } from "../../kernel/base/ids.ts";
 import type { Log } from "../../kernel/base/log.ts";
+import type { Secret } from "../../kernel/base/secret.ts";
 import type { Env } from "../../kernel/state/types.ts";
 import type { Health } from "../../kernel/supervisor/component.ts";
 import type { BackendFactory, LogicalRequest } from "../logical/types.ts";
@@ -28,10 +29,13 @@ import { openExpiryClock, type StoredClock } from "./expiry/stored-clock.ts";
 import { envelope } from "./http/envelope.ts";
 import { createLeases, type LeasesService } from "./leases/leases.ts";
 import { openIdentity } from "./mounts/identity.ts";
+import { Quotas } from "./mounts/quotas.ts";
 import { createMounts, type Mount, type Mounts, type MountSpec } from "./mounts/mounts.ts";
 import { createPolicies } from "./policies/policies.ts";
 import { newRootId, putRoot } from "./root.ts";
+import { createGenerateRoot } from "./seal/generate-root.ts";
 import { createKeyRotation, type KeyRotation } from "./seal/key-rotation.ts";
+import { createRekey } from "./seal/rekey.ts";
 import { createSystemBackend } from "./system/backend.ts";
 import type { SealControl } from "./system/deps.ts";
 import { createTokens, type TokenStore } from "./token-store/token-store.ts";
@@ -72,6 +76,8 @@ export interface Manager {
   readonly tokens: TokenStore;
   readonly mounts: Mounts;
   readonly audit: AuditService;
+  /** What installations had left at their last mint. */
+  readonly quotas: Pick<Quotas, "all">;
   readonly cluster: { readonly name: string; readonly id: string };
   /** Every problem at present. */
   health(): Health;
@@ -80,6 +86,8 @@ export interface Manager {
    * crash in between shows another one at the next start, never none.
    */
   makeRoot(show: ShowRoot): Promise<void>;
+  /** Stores the root token that `sys/init` returned; at the first unsealing with key shares. */
+  takeInitialRoot(): Promise<void>;
   /** Stops its timers, then its backends. */
   stop(deadlineMs: number): Promise<void>;
 }
@@ -119,7 +127,15 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
   const { keyring } = env;
   if (keyring === undefined)
     throw new StewardError("internal", `assertion failed: ${env.name} has sealed tables`);
-  const rotation = createKeyRotation({ keyring, log: log.child("seal") });
+  const sealLog = log.child("seal");
+  const { shared } = deps.seal;
+  const rotation = createKeyRotation({ keyring, log: sealLog, settles: shared !== undefined });
+  const makeRoot = async (): Promise<Secret> => {
+    const id = newRootId(ids);
+    const stored = await openIdentity(env, ids);
+    await env.write((tx) => void putRoot(tx, { tokens, identity: stored, id }));
+    return id;
+  };
   const ends = withLogins(leases, tokens, stopping.signal);
   const system = createSystemBackend({
     env,
@@ -131,6 +147,13 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
     wrapping,
     seal: deps.seal,
     rotation,
+    shared:
+      shared === undefined
+        ? undefined
+        : {
+            rekey: createRekey({ shared, ids, log: sealLog, adopted: () => rotation.start() }),
+            generateRoot: createGenerateRoot({ shared, ids, log: sealLog, makeRoot }),
+          },
     clock,
     ids,
     version: deps.version,
@@ -151,6 +174,7 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
     fixedMount("cubbyhole/", "secret", createCubbyhole({ env, tokens })),
     fixedMount("auth/token/", "auth", authFactories.token(authDeps)),
   ];
+  const quotas = new Quotas(clock);
   const mounts = createMounts({
     env,
     clock,
@@ -161,6 +185,12 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
     system: SYSTEM_LIMITS,
     factories: { secret: deps.secrets, auth: authFactories.mountable(authDeps) },
     warningsAbout: (point) => policies.warningsAbout(point),
+    quota: (point, quota) => quotas.note(point, quota),
+    sharing: (mount) => ({
+      open: (share, path) => leases.sharing.open(share, path),
+      isOpen: (share) => leases.sharing.isOpen(share),
+      seen: (outcome) => observe.cache({ mount, outcome }),
+    }),
     endLeases: (prefix) => ends.revokePrefix(prefix, { sync: true, force: false }),
   });
   const manager: Manager = {
@@ -181,6 +211,7 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
     tokens,
     mounts,
     audit,
+    quotas,
     cluster,
     health() {
       const { irrevocable, orphans } = leases.counts();
@@ -207,6 +238,15 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
       const id = newRootId(ids);
       if (!stored.rooted && id.use(show))
         await env.write((tx) => void putRoot(tx, { tokens, identity: stored, id }));
+    },
+    async takeInitialRoot() {
+      const id = shared?.initialRoot();
+      if (shared === undefined || id === undefined) return;
+      const stored = await openIdentity(env, ids);
+      // After a crash in between it is there already.
+      if (!stored.rooted)
+        await env.write((tx) => void putRoot(tx, { tokens, identity: stored, id }));
+      await shared.rootStored();
     },
     stop(deadlineMs) {
       stopping.abort(new StewardError("cancelled", "the secrets manager stops"));

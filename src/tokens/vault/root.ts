@@ -11,11 +11,13 @@ import type { CreatedToken, Tokens } from "./types.ts";
 
 /** Where they are made, as `lookup` shows it. */
 export const ROOT_PATH = "auth/token/root";
+const PREFIX = "hvs.";
 const LENGTH = 24;
+export const ROOT_TOKEN_LENGTH: number = PREFIX.length + LENGTH;
 
 /** A new unique id. */
 export function newRootId(ids: Ids): Secret {
-  return Secret.of(`hvs.${ids.base62(LENGTH)}`, "root token");
+  return Secret.of(`${PREFIX}${ids.base62(LENGTH)}`, "root token");
 }
 
 /** Stores one inside the caller's change, and that the first one exists. */

@@ -210,6 +210,14 @@ export interface LeaseInfo {
   /** Set after the last try to revoke it failed; text without secrets. */
   readonly irrevocable: string | undefined;
   readonly attempts: number;
+  /** Other leases may hold its token, too. */
+  readonly shared: boolean;
+}
+
+/** A lease with what its response said about the token. */
+export interface LedgerEntry extends LeaseInfo {
+  /** Base64 of the token's SHA-256; undefined where the response had none. */
+  readonly hashedToken: string | undefined;
 }
 
 /**
@@ -295,6 +303,8 @@ export interface Leases {
   /** Inside the change that ends a token: its leases become due now. */
   endToken(tx: Tx, tokenKey: string): void;
   irrevocable(): readonly LeaseInfo[];
+  /** The latest ones, newest first. */
+  newest(count: number): readonly LedgerEntry[];
   orphans(): readonly Orphan[];
   /** For status and metrics. */
   counts(snapshot?: Snapshot): {
@@ -302,6 +312,21 @@ export interface Leases {
     readonly irrevocable: number;
     readonly orphans: number;
     readonly due: number;
+  };
+  /** Tokens that may have several leases: their last one is revoked by the backend. */
+  readonly sharing: {
+    /** From here on the token may get further leases; `path` is the request that minted it. */
+    open(share: string, path: string): void;
+    /**
+     * False once its last lease ends, a prefix of its path is revoked, or Steward has restarted.
+     * Check it in the same turn as `register`.
+     */
+    isOpen(share: string): boolean;
+    /**
+     * Whether nothing holds the token of a lease that could not be stored, so that it must be
+     * revoked. Waits for leases that are being stored.
+     */
+    abandon(share: string): Promise<boolean>;
   };
   /** Tries irrevocable leases again and clears what is over. */
   tidy(): Promise<void>;

@@ -2,7 +2,8 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { startShamir } from "../shamir.ts";
 import { useEstate } from "./estate.ts";
 
 const run = promisify(execFile);
@@ -21,13 +22,13 @@ if (why !== undefined) process.stderr.write(`skipped: Vault's Go client (${why})
 // Nothing is fetched here, and nothing of the developer's own settings counts.
 const environment = {
   PATH: process.env["PATH"] ?? "",
-  HOME: cache,
+  HOME: process.env["HOME"] ?? cache,
+  GOENV: "off",
   GOPATH: cache,
   GOMODCACHE: join(cache, "mod"),
-  GOCACHE: join(cache, "build"),
   GOPROXY: "off",
   GOTOOLCHAIN: "local",
-  GOFLAGS: "-mod=readonly",
+  GOFLAGS: "-mod=readonly -trimpath",
   CGO_ENABLED: "0",
 };
 /** A compiler's first run on a busy machine. */
@@ -66,5 +67,14 @@ describe.skipIf(why !== undefined)("github.com/hashicorp/vault/api, the Go clien
       "goodbye",
     ]);
     expect(estate.host.liveTokens()).toEqual([]);
+  });
+
+  it("initialises a store with key shares, unseals it, makes new ones and another root token", async () => {
+    const vault = await startShamir();
+    onTestFinished(async () => void (await vault.daemon.stop()));
+    const { stdout } = await run(program, ["shares"], {
+      env: { PATH: process.env["PATH"] ?? "", VAULT_ADDR: vault.daemon.url },
+    });
+    expect(stdout.trim()).toBe("held: shares");
   });
 });

@@ -22,6 +22,7 @@ export const ABSENT: Readonly<Record<string, readonly string[]>> = {
     [...startingWith("svc.jobs_total", "svc.jobs."), ...startingWith("svc.state.").filter((name) => !name.startsWith("svc.state.disk.")), "svc.backup.last_success"],
   [`the checkpoint file is written by other threads in the machine's time; ${REAL_DAEMON}`]:
     ["svc.checkpoint.disk.size", "svc.checkpoint.persist.age"],
+  "needs replicas; shown in test/contract/coordination.test.ts": startingWith("svc.coordination."),
   "needs a disk that fails; shown in test/monitor/runner": ["svc.checkpoint.persist.errors"],
   [`needs a receiver that refuses, and tries again in the machine's time; ${REAL_DAEMON}`]:
     ["svc.export.failures", "svc.export.lost", "svc.export.diagnostics.suppressed"],

@@ -134,18 +134,24 @@ describe("what the landing page tells of the tokens", () => {
   it("is how many leases live, and how many engines mint", () => {
     expect(
       tokenFacts(
-        tokens({ leases: 5, due: 0, irrevocable: 0, orphans: 0, stored: 2 }, [
-          "github",
-          "system",
-          "cubbyhole",
-          "github",
-        ]),
+        tokens(
+          { leases: 5, due: 0, irrevocable: 0, orphans: 0, stored: 2, quotas: [], cached: [] },
+          ["github", "system", "cubbyhole", "github"],
+        ),
       ),
     ).toEqual({ state: "good", word: "open", leases: 5, mounts: 2, irrevocable: 0 });
   });
 
   it("is that the last mint failed, and when one was refused", () => {
-    const facts = tokens({ leases: 5, due: 0, irrevocable: 0, orphans: 0, stored: 2 });
+    const facts = tokens({
+      leases: 5,
+      due: 0,
+      irrevocable: 0,
+      orphans: 0,
+      stored: 2,
+      quotas: [],
+      cached: [],
+    });
     expect(
       tokenFacts(facts, { failing: { atMs: AT, outcome: "upstream" }, refusedAtMs: undefined }),
     ).toMatchObject({
@@ -162,7 +168,17 @@ describe("what the landing page tells of the tokens", () => {
 
   it("asks for a look at leases that cannot be ended, and at a store that is sealed", () => {
     expect(
-      tokenFacts(tokens({ leases: 5, due: 0, irrevocable: 2, orphans: 0, stored: 2 })),
+      tokenFacts(
+        tokens({
+          leases: 5,
+          due: 0,
+          irrevocable: 2,
+          orphans: 0,
+          stored: 2,
+          quotas: [],
+          cached: [],
+        }),
+      ),
     ).toMatchObject({ state: "bad", irrevocable: 2 });
     expect(tokenFacts(tokens(undefined))).toEqual({
       state: "bad",

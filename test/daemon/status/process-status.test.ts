@@ -31,6 +31,7 @@ describe("components", () => {
     "stream",
     "webhook",
     "ingress_wal",
+    "coordination",
     "gateway",
     "state",
     "pool",
@@ -38,7 +39,7 @@ describe("components", () => {
     "tokens",
   ];
 
-  it("are the five fixed rows and the process's, enabled or not", () => {
+  it("are the six fixed rows and the process's, enabled or not", () => {
     const rows = componentRows({
       config: configOf({ STEWARD_SERVICES__TOKENS: "false" }),
       states: ["gateway", "pool", "dedup"].map((name) => state(name)),

@@ -255,6 +255,7 @@ const IDS: Readonly<Record<string, string>> = {
   "GET /api/flows/export.csv": "monitorExportFlowsCsv",
   "GET /api/flows/export.json": "monitorExportFlows",
   "GET /api/presence.json": "monitorGetPresence",
+  "GET /api/tokens.json": "tokensGetTokens",
   "GET /api/cardinality.json": "monitorGetCardinality",
   "GET /api/support-bundle.zip": "monitorGetSupportBundle",
   "GET /v1/sys/health": "tokensGetHealth",

@@ -33,6 +33,7 @@ function setUp(changes: Partial<AnnotationOptions> = {}, remembered = new Map<st
   const counted: string[] = [];
   let failure: Error | undefined;
   let hang = false;
+  let open = true;
   const seen: SeenDigests = {
     has: (digest) => remembered.has(digest),
     add: (digests, untilMs) => {
@@ -59,6 +60,7 @@ function setUp(changes: Partial<AnnotationOptions> = {}, remembered = new Map<st
         write: () => undefined,
         now: () => clock.now(),
       }),
+      fence: { isOpen: () => open },
       backend: {
         write: (mark, signal) => {
           if (failure !== undefined) return Promise.reject(failure);
@@ -82,6 +84,7 @@ function setUp(changes: Partial<AnnotationOptions> = {}, remembered = new Map<st
     remembered,
     fail: (error: Error | undefined) => void (failure = error),
     hang: () => void (hang = true),
+    close: () => void (open = false),
   };
 }
 
@@ -143,6 +146,20 @@ describe("The publisher of annotations", () => {
     expect(written).toHaveLength(3);
     await annotator.stop(0);
     expect(counted.at(-1)).toBe('svc.annotation.dropped{"reason":"shutdown"} 1');
+  });
+
+  it("writes nothing once its fence is closed: another replica may write by then", async () => {
+    const { annotator, clock, written, counted, remembered, close } = setUp();
+    await annotator.start(never, () => undefined);
+    annotator.publish(event("key 1"));
+    close();
+    await clock.advance(MINUTE_MS);
+    expect([written, counted, remembered.size]).toEqual([
+      [],
+      ['svc.annotation.dropped{"reason":"shutdown"} 1'],
+      0,
+    ]);
+    await annotator.stop(0);
   });
 
   it("drops what the server refuses, says so in its health, and recovers", async () => {

@@ -20,6 +20,8 @@ const ADDITIONS: ReadonlySet<string> = new Set([
   "process.open_fds",
   "process.max_fds",
   "process.start_time",
+  "svc.coordination.epoch",
+  "svc.coordination.held",
 ]);
 /** Node has no value for them. */
 const WITHOUT_VALUE: readonly string[] = [

@@ -119,6 +119,55 @@ describe("a value that is wrong", () => {
       "enrichment: {reverse_dns: {cache_ttl: 0s}}",
       "enrichment.reverse_dns.cache_ttl: must be more than 0",
     ],
+    ["coordination: {mode: lease}", "coordination.mode: must be one of none, etcd, kubernetes"],
+    [
+      "coordination: {mode: etcd}",
+      "coordination.endpoints: is needed by coordination.mode: etcd — set it, e.g. to https://etcd-1.example.org:2379",
+    ],
+    [
+      "coordination: {mode: etcd, endpoints: ['etcd-1:2379']}",
+      "coordination.endpoints: has an entry that must be an http or https address",
+    ],
+    [
+      "coordination: {mode: etcd, endpoints: ['https://etcd-1:2379/v3']}",
+      "coordination.endpoints: has an entry with more than scheme, host and port",
+    ],
+    [
+      "coordination: {mode: etcd, endpoints: ['https://a:1', 'http://127.0.0.1:1']}",
+      "coordination.endpoints: must not mix http and https",
+    ],
+    [
+      "coordination: {mode: kubernetes}",
+      "coordination.endpoints: is needed by coordination.mode: kubernetes outside of a pod",
+    ],
+    [
+      "coordination: {mode: kubernetes, endpoints: ['https://k:1']}",
+      "coordination.namespace: is needed by coordination.mode: kubernetes outside of a pod",
+    ],
+    [
+      "coordination: {mode: kubernetes, endpoints: ['https://k:1'], namespace: a}",
+      "coordination.token_file: is needed by coordination.mode: kubernetes outside of a pod — set it, or coordination.tls.cert_file",
+    ],
+    [
+      "coordination: {mode: kubernetes, endpoints: ['https://k:1', 'https://k:2']}",
+      "coordination.endpoints: must have one entry with coordination.mode: kubernetes",
+    ],
+    [
+      "coordination: {lease_ttl: 2s}",
+      "coordination.lease_ttl: must be whole seconds from 3s to 10m",
+    ],
+    [
+      "coordination: {lease_ttl: 3500ms}",
+      "coordination.lease_ttl: must be whole seconds from 3s to 10m",
+    ],
+    [
+      "coordination: {lease_name: Upper}",
+      "coordination.lease_name: must be a name of up to 63 letters a-z, digits and -",
+    ],
+    [
+      "coordination: {mode: etcd, endpoints: ['https://e:1'], tls: {ca_file: /none.pem}}",
+      "coordination.tls.ca_file: /none.pem cannot be read",
+    ],
     [
       "enrichment: {geoip: {enabled: true}}",
       "enrichment.geoip.enabled: needs a database (line 1) — set enrichment.geoip.country_database or enrichment.geoip.download.enabled",
@@ -237,6 +286,18 @@ describe("a secret", () => {
 
 describe("a value that is worth a warning", () => {
   it.each([
+    [
+      "coordination: {mode: etcd, endpoints: ['http://etcd-1:2379']}",
+      "coordination.endpoints: has an address without encryption",
+    ],
+    [
+      "coordination: {mode: etcd, endpoints: ['https://e:1'], token_file: /etc/steward/token}",
+      "coordination.token_file: is ignored with coordination.mode: etcd",
+    ],
+    [
+      "coordination: {lease_ttl: 30s}",
+      "coordination.lease_ttl: is ignored: coordination.mode is none",
+    ],
     ["vpn: {max_log_response_bytes: 65MiB}", "vpn.max_log_response_bytes: is more than 64MiB"],
     ["vpn: {url: 'http://control.example.org'}", "vpn.url: is plain HTTP"],
     [

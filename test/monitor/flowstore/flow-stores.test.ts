@@ -1,16 +1,18 @@
 import { expect, it } from "vitest";
+import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { Secret } from "../../../src/kernel/base/secret.ts";
 import { sendSecret } from "../../../src/kernel/threads/secrets.ts";
 import { flowDocument } from "../../../src/monitor/flowstore/flow-document.ts";
-import { createFlowStores } from "../../../src/monitor/flowstore/flow-stores.ts";
+import { openFlowStores } from "../../../src/monitor/flowstore/flow-stores.ts";
 import { selectRecent } from "../../../src/monitor/flowstore/recent-query.ts";
 import { sumWindow } from "../../../src/monitor/flowstore/sum-query.ts";
 import type { NetworkOptions } from "../../../src/monitor/options.ts";
+import { silent } from "../../demo/control-plane/support.ts";
 import { networkOptions } from "../collectors/harness.ts";
 import { flowLogOptions } from "../flows/fixtures.ts";
-import { NOW_MS, sampleFlow, storeOptions } from "./sample-flow.ts";
+import { NOW_MS, noFilter, sampleFlow, shownPrivacy, storeOptions } from "./sample-flow.ts";
 
-const clock = { now: () => NOW_MS };
+const clock = { ...systemClock, now: () => NOW_MS };
 const network = (name: string, logs = true): NetworkOptions => ({
   ...networkOptions(logs ? { collectors: { flowlogs: flowLogOptions } } : {}),
   provider: {
@@ -24,45 +26,35 @@ const network = (name: string, logs = true): NetworkOptions => ({
   },
   name,
 });
-const noFilter = {
-  device: "",
-  addr: "",
-  service: "",
-  identity: "",
-  type: "",
-  verdict: "",
-  path: "",
-};
+const open = (networks: readonly NetworkOptions[], flows = storeOptions) =>
+  openFlowStores(
+    { clock, log: silent, version: "0.0.0" },
+    { flows, networks, privacy: shownPrivacy },
+  );
+const signal = new AbortController().signal;
 const query = { filter: noFilter, startMs: 0, endMs: NOW_MS, limit: 3, before: undefined };
 
-it("networks with flow logs have stores, in the order of the configuration", () => {
-  const stores = createFlowStores(clock, {
-    flows: storeOptions,
-    networks: [network("b"), network("none", false), network("a")],
-  });
+it("networks with flow logs have stores, in the order of the configuration", async () => {
+  const stores = await open([network("b"), network("none", false), network("a")]);
   expect(stores?.all.map((store) => store.network)).toEqual(["b", "a"]);
   expect([stores?.of("none"), stores?.of("a")?.network]).toEqual([undefined, "a"]);
-  expect(createFlowStores(clock, { flows: undefined, networks: [network("a")] })).toBeUndefined();
-  expect(
-    createFlowStores(clock, { flows: storeOptions, networks: [network("a", false)] }),
-  ).toBeUndefined();
+  const without = { networks: [network("a")], privacy: shownPrivacy, flows: undefined };
+  expect(await openFlowStores({ clock, log: silent, version: "0.0.0" }, without)).toBeUndefined();
+  expect(await open([network("a", false)])).toBeUndefined();
 });
 
-it("pages go on over all networks by time and arrival, also when late flows arrive between them", () => {
-  const stores = createFlowStores(clock, {
-    flows: storeOptions,
-    networks: [network("a"), network("b")],
-  });
+it("pages go on over all networks by time and arrival, also when late flows arrive between them", async () => {
+  const stores = await open([network("a"), network("b")]);
   const [a, b] = stores?.all ?? [];
   for (let at = 0; at < 4; at += 1) {
     a?.record(sampleFlow({ timeMs: NOW_MS - at * 1_000, srcNode: `a${at}` }));
     b?.record(sampleFlow({ timeMs: NOW_MS - at * 1_000, srcNode: `b${at}` }));
   }
   const all = stores?.all ?? [];
-  const first = selectRecent(all, query);
+  const first = await selectRecent(all, query, signal);
   a?.record(sampleFlow({ timeMs: NOW_MS - 2_500, srcNode: "late" }));
-  const second = selectRecent(all, { ...query, before: first.next });
-  const third = selectRecent(all, { ...query, before: second.next });
+  const second = await selectRecent(all, { ...query, before: first.next }, signal);
+  const third = await selectRecent(all, { ...query, before: second.next }, signal);
   expect([first, second, third].map(({ rows }) => rows.map(({ srcNode }) => srcNode))).toEqual([
     ["b0", "a0", "b1"],
     ["a1", "b2", "a2"],
@@ -72,15 +64,12 @@ it("pages go on over all networks by time and arrival, also when late flows arri
 });
 
 it("several networks are summed together under *, and one under its name", async () => {
-  const stores = createFlowStores(clock, {
-    flows: storeOptions,
-    networks: [network("a"), network("b")],
-  });
+  const stores = await open([network("a"), network("b")]);
   const all = stores?.all ?? [];
   for (const store of all) store.record(sampleFlow());
   const documentOf = async (shown: typeof all) =>
     flowDocument({
-      stores: shown,
+      shown,
       networks: ["a", "b"],
       nowMs: NOW_MS,
       startMs: NOW_MS - 60_000,
@@ -92,7 +81,7 @@ it("several networks are summed together under *, and one under its name", async
         { startMs: NOW_MS - 60_000, endMs: NOW_MS, top: 5 },
         new AbortController().signal,
       ),
-      page: selectRecent(shown, query),
+      page: await selectRecent(shown, query, signal),
     });
   const [together, one] = [await documentOf(all), await documentOf(all.slice(1))];
   expect([together.network, together.result?.totals?.flows, together.recentMatched]).toEqual([

@@ -1,5 +1,6 @@
 /** A stored flow and stores over a clock that moves by hand. */
-import type { FlowStoreOptions } from "../../../src/monitor/options.ts";
+import type { FlowStoreOptions, PrivacyOptions } from "../../../src/monitor/options.ts";
+import type { FlowFilter } from "../../../src/monitor/flowstore/flow-store.ts";
 import type { FlowObservation } from "../../../src/monitor/flowstore/types.ts";
 
 export const NOW_MS = Date.parse("2026-05-04T12:00:30Z");
@@ -8,6 +9,22 @@ export const storeOptions: FlowStoreOptions = {
   retentionMs: 3_600_000,
   maxFutureSkewMs: 60_000,
   capacityProfile: "compact",
+};
+
+/** Nothing is hidden. */
+export const shownPrivacy = new Proxy({} as PrivacyOptions, {
+  get: () => true,
+  ownKeys: () => [],
+});
+
+export const noFilter: FlowFilter = {
+  device: "",
+  addr: "",
+  service: "",
+  identity: "",
+  type: "",
+  verdict: "",
+  path: "",
 };
 
 /** From alpha to beta, now. */

@@ -152,6 +152,13 @@ async function everythingOn(): Promise<MonitorStage> {
   });
   east.answers.contacts = () => new Promise(() => undefined);
   for (let at = 0; at < 4; at += 1) await stage.advance(MINUTE);
+  // The checkpoint file is opened in the disk's time, and no window of a log is read before.
+  await expect
+    .poll(async () => {
+      await stage.advance(1_000);
+      return JSON.stringify(await stage.status());
+    })
+    .toContain('"high_water_mark"');
   return stage;
 }
 

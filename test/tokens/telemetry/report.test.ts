@@ -45,6 +45,8 @@ describe("the report of tokens", () => {
     report.request({ mount: undefined, operation: "read", outcome: "denied" });
     report.mint({ mount: "github/", outcome: "ok", tookMs: 250 });
     report.mint({ mount: "github/", outcome: "upstream", tookMs: 250 });
+    report.cache({ mount: "github/", outcome: "hit" });
+    report.cache({ mount: "github/", outcome: "miss" });
     report.revocation({ mount: "github/", outcome: "failed" });
     report.audit({ type: "request", ok: true });
     report.audit({ type: "response", ok: false });
@@ -54,6 +56,8 @@ describe("the report of tokens", () => {
       "svc.tokens.mints github/,ok 1",
       "svc.tokens.mint.duration github/ 0.25",
       "svc.tokens.mints github/,upstream 1",
+      "svc.tokens.cache.hits github/ 1",
+      "svc.tokens.cache.misses github/ 1",
       "svc.tokens.revocations github/,failed 1",
       "svc.tokens.audit.records request 1",
       "svc.tokens.audit.failures response 1",
@@ -76,7 +80,24 @@ describe("the report of tokens", () => {
     const { scope, written, collect } = fakeScope();
     let levels: TokensLevels = {
       sealed: false,
-      inside: { leases: 5, due: 2, irrevocable: 1, orphans: 3, stored: 4 },
+      inside: {
+        leases: 5,
+        due: 2,
+        irrevocable: 1,
+        orphans: 3,
+        stored: 4,
+        quotas: [
+          {
+            mount: "github/",
+            installationId: "1001",
+            limit: 5_000,
+            remaining: 4_321,
+            resetAtMs: 0,
+            atMs: 0,
+          },
+        ],
+        cached: [{ mount: "github/", entries: 6 }],
+      },
     };
     reportTokens(scope, () => levels);
     collect();
@@ -87,6 +108,9 @@ describe("the report of tokens", () => {
       "svc.tokens.leases irrevocable 1",
       "svc.tokens.orphans  3",
       "svc.tokens.stored  4",
+      "svc.tokens.cache.entries github/ 6",
+      "svc.tokens.quota.limit github/,1001 5000",
+      "svc.tokens.quota.remaining github/,1001 4321",
       "commit",
     ]);
     levels = { sealed: true, inside: undefined };
@@ -104,6 +128,7 @@ describe("the secrets manager tells", () => {
   const observe: TokensObserver = {
     request: tell("request"),
     mint: tell("mint"),
+    cache: tell("cache"),
     revocation: tell("revocation"),
     audit: tell("audit"),
   };

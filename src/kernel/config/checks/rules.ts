@@ -1,6 +1,7 @@
 /**
  * Rules shared by keys of several owners. Messages never show a value that may contain credentials.
  */
+import { isAbsolute, join, normalize, parse } from "node:path";
 import type { Secret } from "../../base/secret.ts";
 import type { Complaint } from "../findings.ts";
 
@@ -45,6 +46,22 @@ export function optionally(
   rule: (text: string) => Complaint | undefined,
 ): (text: string) => Complaint | undefined {
   return (text) => (text === "" ? undefined : rule(text));
+}
+
+/** An absolute path below the root, written without detours; empty is allowed. */
+export function wholeFolder(example: string): (directory: string) => Complaint | undefined {
+  return (directory) => {
+    const isClean =
+      isAbsolute(directory) &&
+      directory !== parse(directory).root &&
+      join(normalize(directory), ".") === directory;
+    return directory === "" || isClean
+      ? undefined
+      : {
+          rule: "must be a path below the root, without . and .. and a slash at its end",
+          remedy: `write e.g. ${example}.`,
+        };
+  };
 }
 
 /** Whether an http URL points to another machine. */

@@ -52,6 +52,23 @@ export const updateAvailable = defineMetric({
   when: "version_checks.self.enabled and both versions parse",
 });
 
+export const coordinationHeld = defineMetric({
+  ...self,
+  name: "svc.coordination.held",
+  kind: "gauge",
+  unit: "1",
+  help: "1 while this replica holds the lease and monitors, 0 on standby.",
+  when: "coordination.mode is not none",
+});
+export const coordinationEpoch = defineMetric({
+  ...self,
+  name: "svc.coordination.epoch",
+  kind: "gauge",
+  unit: "1",
+  help: "Number of this replica's tenure, greater than that of every earlier holder.",
+  when: "this replica holds the lease",
+});
+
 export const processMetrics: readonly AnyRow[] = catalogue([
   profilingUploadAttempts,
   profilingUploadConsecutiveFailures,
@@ -59,4 +76,6 @@ export const processMetrics: readonly AnyRow[] = catalogue([
   profilingUploadFailures,
   profilingUploadLastSuccess,
   updateAvailable,
+  coordinationHeld,
+  coordinationEpoch,
 ]);

@@ -7,6 +7,7 @@ import type { Columns, WireRow, WireValues, WriterMessage, WriterReply } from ".
 import { exemplarReader, type Exemplar, type ExemplarReader } from "../series/exemplars.ts";
 import { Interner } from "../series/interner.ts";
 import type { Attributes, AttributeValue } from "../types.ts";
+import type { Fence } from "../../base/fence.ts";
 import { late, waitFor } from "../../async/wait.ts";
 import { systemClock } from "../../base/clock.ts";
 
@@ -42,6 +43,14 @@ type SnapshotMessage = Extract<WriterMessage, { type: "snapshot" }>;
 
 const OVERFLOW: Attributes = { "otel.metric.overflow": true };
 
+/** What a scope needs of its writer. */
+export interface ScopeWriter {
+  readonly rows: RowTable;
+  readonly reply: (reply: WriterReply) => void;
+  /** While it is closed, the scope's series, records and spans stay in the process. */
+  readonly fence?: Fence | undefined;
+}
+
 /** One scope of one writer. */
 export class RemoteScope {
   readonly name: string;
@@ -51,6 +60,7 @@ export class RemoteScope {
   readonly rows: RowTable;
   readonly #number: number;
   readonly #reply: (reply: WriterReply) => void;
+  readonly #fence: Fence | undefined;
   readonly #named: (Labelled | undefined)[] = [];
   readonly #held = new Set<Shared>();
   readonly #interner = new Interner();
@@ -68,7 +78,7 @@ export class RemoteScope {
   #lastSeq = -1;
   #closed = false;
 
-  constructor(message: ScopeMessage, rows: RowTable, reply: (reply: WriterReply) => void) {
+  constructor(message: ScopeMessage, { rows, reply, fence }: ScopeWriter) {
     this.name = message.name;
     this.resource = message.resource;
     this.logResource = message.logResource;
@@ -76,10 +86,16 @@ export class RemoteScope {
     this.rows = rows;
     this.#number = message.scope;
     this.#reply = reply;
+    this.#fence = fence;
   }
 
   get closed(): boolean {
     return this.#closed;
+  }
+
+  /** Whether what it holds may leave the process. */
+  get mayLeave(): boolean {
+    return this.#fence?.isOpen() ?? true;
   }
 
   /** The attributes of a live series, including the scope's constants. */
@@ -116,16 +132,17 @@ export class RemoteScope {
 
   /**
    * A snapshot taken from now on; undefined on timeout. At most one is requested at a time:
-   * concurrent callers share it, so that a slow writer is not flooded with requests.
+   * concurrent callers share it, so that a slow writer is not flooded with requests. Undefined too
+   * while nothing of it may leave, also when it was asked for before.
    */
   async snapshot(timeoutMs: number): Promise<HeldSnapshot | undefined> {
-    if (this.#closed) return undefined;
+    if (this.#closed || !this.mayLeave) return undefined;
     if (!this.#waiting) {
       this.#waiting = Promise.withResolvers();
       this.#reply({ type: "snapshot?", scope: this.#number });
     }
     const shared = await waitFor(this.#waiting.promise, { clock: systemClock, timeoutMs });
-    return shared === late ? undefined : shared?.hold();
+    return shared === late || !this.mayLeave ? undefined : shared?.hold();
   }
 
   /** The writer closed it or is gone. */

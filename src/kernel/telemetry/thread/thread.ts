@@ -8,6 +8,7 @@ import type { MessagePort } from "node:worker_threads";
 import { systemClock } from "../../base/clock.ts";
 import { Concealment } from "../../base/log/concealment.ts";
 import { assert } from "../../base/errors.ts";
+import { fenceOf, type Fence } from "../../base/fence.ts";
 import { collectStartGarbage } from "../../base/system/start-garbage.ts";
 import type { HostMessage, HostReply, WriterMessage, WriterReply } from "../messages.ts";
 import type { ExportPipeline } from "./export/pipeline.ts";
@@ -159,7 +160,7 @@ function postLedger(): void {
 async function handleHostMessage(message: HostMessage): Promise<void> {
   switch (message.type) {
     case "attach":
-      return attach(message.port);
+      return attach(message.port, message.fence && fenceOf(message.fence, systemClock));
     case "flush":
       await marked(message.mark);
       if (message.after !== undefined) await marked(message.after);
@@ -213,12 +214,12 @@ function passMark(mark: number): void {
 }
 
 /** Attaches the port of a thread that writes series. */
-function attach(port: MessagePort): void {
+function attach(port: MessagePort, fence: Fence | undefined): void {
   const rows: RowTable = new Map();
   const own = new Map<number, RemoteScope>();
   const reply = (message: WriterReply): void => port.postMessage(message);
   port.on("message", (message: WriterMessage) =>
-    handleWriterMessage(message, { port, rows, own, reply }),
+    handleWriterMessage(message, { port, fence, rows, own, reply }),
   );
   port.on("close", () => {
     // While this thread stops, the last report still counts who closes just then.
@@ -230,6 +231,7 @@ function attach(port: MessagePort): void {
 
 interface Writer {
   readonly port: MessagePort;
+  readonly fence: Fence | undefined;
   readonly rows: RowTable;
   readonly own: Map<number, RemoteScope>;
   readonly reply: (message: WriterReply) => void;
@@ -277,7 +279,7 @@ function openScope(message: Extract<WriterMessage, { type: "scope" }>, writer: W
     resource: { ...resource, ...sdkAttributes },
     logResource: { ...logResource, ...sdkAttributes },
   };
-  const scope = new RemoteScope(known, writer.rows, writer.reply);
+  const scope = new RemoteScope(known, writer);
   writer.own.set(message.scope, scope);
   scopes.add(scope);
   exporting?.providers.open(scope);

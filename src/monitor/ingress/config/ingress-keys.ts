@@ -1,7 +1,7 @@
 /** Keys of the ingress log: `ingress_wal.*`. */
-import { isAbsolute, join, normalize, parse } from "node:path";
+import { join } from "node:path";
 import type { Config } from "../../../kernel/config/config.ts";
-import type { Complaint } from "../../../kernel/config/findings.ts";
+import { wholeFolder } from "../../../kernel/config/checks/rules.ts";
 import { defineKeyGroup, keysOf } from "../../../kernel/config/key-group.ts";
 import type { Schema } from "../../../kernel/config/key.ts";
 import { boolean, integer, oneOf, path } from "../../../kernel/config/values/types.ts";
@@ -29,7 +29,7 @@ export const ingressWal = defineKeyGroup<IngressSection>("ingress_wal", {
   directory: {
     type: path,
     default: "",
-    rule: wholePath,
+    rule: wholeFolder("/var/lib/steward/ingress-wal"),
     help: "Folder of the log, used by this Steward alone. Empty: ingress-wal in state.directory.",
   },
   maxBytes: {
@@ -59,17 +59,4 @@ export function ingressOptions(config: Config, stateDirectory: string): IngressO
     maxBytes: config.get(ingressWal.maxBytes),
     maxEntries: config.get(ingressWal.maxEntries),
   };
-}
-
-function wholePath(directory: string): Complaint | undefined {
-  const clean =
-    isAbsolute(directory) &&
-    directory !== parse(directory).root &&
-    join(normalize(directory), ".") === directory;
-  return directory === "" || clean
-    ? undefined
-    : {
-        rule: "must be a path below the root, without . and .. and a slash at its end",
-        remedy: "write e.g. /var/lib/steward/ingress-wal.",
-      };
 }

@@ -26,7 +26,7 @@ export function flowStoreOf(status: FlowStoresStatus | undefined): FlowStore {
     MINUTE_MS -
     Math.min(...times.map(({ earliestMs }) => earliestMs));
   return create(FlowStoreSchema, {
-    enabled: true,
+    enabled: networks.length > 0,
     buckets: sum(({ buckets }) => buckets),
     capacity: networks[0]?.capacity ?? 0,
     observations: BigInt(sum(({ observations }) => observations)),
@@ -36,6 +36,15 @@ export function flowStoreOf(status: FlowStoresStatus | undefined): FlowStore {
     capacityProfile: status.profile,
     maxRecent: status.maxRecent,
     estimatedBytes: BigInt(status.estimatedBytes),
-    backend: create(FlowBackendSchema, { kind: "memory", healthy: true, persistent: false }),
+    backend: create(FlowBackendSchema, {
+      kind: status.kind,
+      persistent: status.kind !== "memory",
+      healthy: status.errors.length === 0,
+      errors: [...new Set(status.errors)],
+      queued: sum(({ backend }) => backend.queued),
+      queueDrops: BigInt(sum(({ backend }) => backend.queueDrops)),
+      rows: BigInt(sum(({ backend }) => backend.rows)),
+      sizeBytes: BigInt(sum(({ backend }) => backend.sizeBytes)),
+    }),
   });
 }

@@ -3,7 +3,14 @@ import { EngineConfigFieldsSchema } from "../../../gen/steward/tokens/v1/engine_
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { definePath } from "../../logical/define-path.ts";
 import { logicalError } from "../../logical/occurred.ts";
-import type { Data, LogicalResponse, Path, PathRequest, StorageView } from "../../logical/types.ts";
+import type {
+  Data,
+  Host,
+  LogicalResponse,
+  Path,
+  PathRequest,
+  StorageView,
+} from "../../logical/types.ts";
 import {
   assertCallable,
   baseUrlWarnings,
@@ -21,6 +28,10 @@ import type { EngineConfig, Permissions } from "../types.ts";
 /** Permission sets named in a warning, and permissions of each. */
 const MAX_NAMED = 10;
 
+/** Bounds of `token_cache_min_ttl`: a token must be of use, and outlive its bound. */
+const MIN_CACHE_TTL_MS = 60_000;
+const MAX_CACHE_TTL_MS = 3_300_000;
+
 const NOTHING: EngineConfig = {
   appId: 0,
   privateKey: "",
@@ -28,6 +39,7 @@ const NOTHING: EngineConfig = {
   excludeRepositoryMetadata: false,
   strictScopes: false,
   maxPermissions: undefined,
+  tokenCacheMinTtlMs: 0,
 };
 
 /** Create and update behave alike: given fields change, others stay. */
@@ -36,7 +48,7 @@ export function configPath(context: EngineContext): Path {
   return definePath({
     pattern: "config",
     fields: EngineConfigFieldsSchema,
-    coerce: { max_permissions: "pairs" },
+    coerce: { max_permissions: "pairs", token_cache_min_ttl: "duration" },
     synopsis: "Configure the GitHub secrets plugin.",
     description:
       "The app's id and private key are needed with the first write; later writes change just what they name. The key is tried when it is written and never returned.",
@@ -63,6 +75,9 @@ function shown(config: EngineConfig): Data {
     prv_key: config.privateKey === "" ? "" : "<configured>",
     ...(config.strictScopes ? { strict_scopes: true } : {}),
     ...(config.maxPermissions === undefined ? {} : { max_permissions: config.maxPermissions }),
+    ...(config.tokenCacheMinTtlMs === 0
+      ? {}
+      : { token_cache_min_ttl: config.tokenCacheMinTtlMs / 1_000 }),
   };
 }
 
@@ -142,10 +157,22 @@ function checkOrigin(before: EngineConfig, after: EngineConfig, { fields }: Path
   });
 }
 
+/** Whole seconds. Throws `invalid`. */
+function minTtlMs(givenMs: number | undefined, { sharing }: Host): number | undefined {
+  if (givenMs === undefined || givenMs === 0) return givenMs;
+  const refuse = (text: string): StewardError =>
+    logicalError(text, { field: "token_cache_min_ttl", rule: "range" });
+  if (sharing === undefined)
+    throw refuse("token_cache_min_ttl cannot be set: the leases of this host cannot share a token");
+  if (givenMs < MIN_CACHE_TTL_MS || givenMs > MAX_CACHE_TTL_MS)
+    throw refuse("token_cache_min_ttl must be 0, or from 1m to 55m: a token lives an hour");
+  return Math.round(givenMs / 1_000) * 1_000;
+}
+
 function changed(
   before: EngineConfig,
   { fields }: PathRequest,
-  { allowLinkLocal }: EngineContext,
+  { allowLinkLocal, host }: EngineContext,
 ): { readonly config: EngineConfig; readonly warnings: readonly string[] } {
   const appId = fields.integer("app_id") ?? before.appId;
   if (fields.has("app_id") && appId <= 0)
@@ -173,6 +200,8 @@ function changed(
       fields.boolean("exclude_repository_metadata") ?? before.excludeRepositoryMetadata,
     strictScopes: fields.boolean("strict_scopes") ?? before.strictScopes,
     maxPermissions,
+    tokenCacheMinTtlMs:
+      minTtlMs(fields.durationMs("token_cache_min_ttl"), host) ?? before.tokenCacheMinTtlMs,
   };
   const warnings = [
     ...(key?.warnings ?? []),

@@ -15,7 +15,8 @@ import { SCOPE_RULES } from "./token.ts";
 const MAX_NAME_LENGTH = 256;
 
 /** Unknown fields are ignored with a warning. */
-export function permissionSetPath({ host }: EngineContext): Path {
+export function permissionSetPath(context: EngineContext): Path {
+  const { host, sessions } = context;
   return definePath({
     pattern: "permissionset/:name",
     fields: EnginePermissionSetFieldsSchema,
@@ -29,9 +30,10 @@ export function permissionSetPath({ host }: EngineContext): Path {
         const scope = await loadSet(host.storage, nameOf(request));
         return scope === undefined ? undefined : { data: shown(scope) };
       },
-      write: (request) => write(host, request),
+      write: (request) => write(context, request),
       delete: async (request) => {
         await deleteSet(host.storage, nameOf(request));
+        sessions.forgetSet(nameOf(request));
         return undefined;
       },
     },
@@ -60,7 +62,7 @@ function nameOf({ fields }: PathRequest): string {
 }
 
 async function write(
-  host: EngineContext["host"],
+  { host, sessions }: EngineContext,
   request: PathRequest,
 ): Promise<LogicalResponse | undefined> {
   const name = nameOf(request);
@@ -77,6 +79,7 @@ async function write(
     ...scopeWarnings(scope),
   ];
   await saveSet(host.storage, name, scope);
+  sessions.forgetSet(name);
   return warnings.length === 0 ? undefined : { warnings };
 }
 

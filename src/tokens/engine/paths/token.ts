@@ -7,7 +7,7 @@ import { definePath } from "../../logical/define-path.ts";
 import { logicalError } from "../../logical/occurred.ts";
 import type { LogicalResponse, Path, PathHandler } from "../../logical/types.ts";
 import type { EngineContext } from "../context.ts";
-import { mint } from "../mint.ts";
+import { mint } from "../cache/mint-shared.ts";
 import { emptiedWarnings, readScope } from "../scope.ts";
 import { loadSet } from "../store.ts";
 
@@ -27,7 +27,7 @@ export function tokenPath(context: EngineContext): Path {
     const { scope, emptied } = readScope(request);
     const session = await context.sessions.current(request.mountPoint);
     const warnings = emptiedWarnings(emptied, session.config.strictScopes);
-    return withWarnings(await mint(context, session, request, scope), warnings);
+    return withWarnings(await mint(context, session, request, { wanted: scope }), warnings);
   };
   return definePath({
     pattern: "token",
@@ -53,7 +53,7 @@ export function permissionSetTokenPath(context: EngineContext): Path {
         field: "permissionset",
         rule: "unknown",
       });
-    return mint(context, session, request, scope);
+    return mint(context, session, request, { wanted: scope, permissionSet: name });
   };
   return definePath({
     pattern: "token/:permissionset",

@@ -124,6 +124,18 @@ export function revokeToken(
   });
 }
 
+/** The quota of a token's installation, asked with the token itself. Costs no call of the quota. */
+export function readRateLimit(
+  deps: PlatformDeps,
+  base: Base,
+  token: string,
+): Promise<HttpReply | HttpLost> {
+  const headers = { ...fixedHeaders(deps.userAgent), authorization: `Bearer ${token}` };
+  const path = `${base.prefix}rate_limit`;
+  const sink = wholeBody(MAX_BYTES);
+  return deps.http.send({ method: "GET", origin: base.origin, path, headers, sink });
+}
+
 function fixedHeaders(userAgent: string): Record<string, string> {
   return {
     accept: "application/vnd.github+json",

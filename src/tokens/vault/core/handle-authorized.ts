@@ -11,6 +11,8 @@ import type { CoreAnswer, CoreDeps, RequestContext } from "./types.ts";
 import { goDurationText } from "./go-duration.ts";
 import { withDeadline } from "../../../kernel/async/deadline.ts";
 
+/** A shared secret may end between its response and its lease; then the backend is asked again. */
+const MAX_ANSWERS = 3;
 /** Deadline for revoking a token whose lease could not be stored. */
 const UNDO_MS = 30_000;
 const ONE_USE =
@@ -32,13 +34,30 @@ export async function handleAuthorized(
   const effect = intent === undefined ? undefined : new EffectRecord();
   let response: LogicalResponse | undefined;
   try {
-    response = listed(context, await context.mount.backend.handle(requestOf(context, effect)));
+    // The last check and the registration of the lease in `finish` are one turn.
+    for (let answers = 1; ; answers += 1) {
+      response = listed(context, await context.mount.backend.handle(requestOf(context, effect)));
+      if (isUsable(deps, response)) break;
+      if (answers === MAX_ANSWERS)
+        throw new StewardError("not_ready", "the token in the response was revoked meanwhile", {
+          retryAfterMs: 1_000,
+        });
+    }
   } catch (error) {
     if (intent !== undefined) await settle(deps, intent, effect, error);
     throw error;
   }
   if (intent !== undefined && response?.secret === undefined) deps.leases.drop(intent);
   return finish(deps, context, response, intent);
+}
+
+/** Whether no lease is needed, or the secret may get one. */
+function isUsable(
+  { leases }: Pick<CoreDeps, "leases">,
+  response: LogicalResponse | undefined,
+): boolean {
+  const share = response?.secret?.share;
+  return share === undefined || !share.reused || leases.sharing.isOpen(share.id);
 }
 
 /** An empty list means "no data", as in Vault. */
@@ -125,6 +144,7 @@ export function requestOf(
     ...(request.remote === undefined ? {} : { remote: request.remote }),
     ...(entry === undefined ? {} : { requester: requesterOf(entry) }),
     ...(effect === undefined ? {} : { effect }),
+    ...(authorization.wrapTtlMs === undefined ? {} : { wrapped: true }),
     // Only built-in backends receive the token itself.
     ...(tokenId === undefined || !mount.trusted
       ? {}
@@ -311,6 +331,12 @@ async function endUnstored(
   },
 ): Promise<void> {
   try {
+    const share = response?.secret?.share;
+    // Others hold the token; the last of their leases revokes it.
+    if (share !== undefined && !(await deps.leases.sharing.abandon(share.id))) {
+      if (intent !== undefined) deps.leases.drop(intent);
+      return;
+    }
     const tooSlow = (): StewardError =>
       new StewardError("deadline", `the backend did not revoke it within ${UNDO_MS / 1000} s`);
     await withDeadline({ clock: deps.clock, timeoutMs: UNDO_MS, reason: tooSlow }, (signal) =>
@@ -342,11 +368,27 @@ function requesterOf(entry: TokenEntry): {
   accessor: string;
   entityId: string;
   policies: readonly string[];
+  principal: string;
 } {
   return {
     displayName: entry.displayName,
     accessor: entry.accessor,
     entityId: entry.entityId,
     policies: entry.policies,
+    principal: principalOf(entry),
   };
+}
+
+/** What two logins must have in common to count as one requester; see `docs/decisions/token-cache.md`. */
+function principalOf(entry: TokenEntry): string {
+  const meta = Object.entries(entry.meta ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([
+    entry.path,
+    entry.role ?? "",
+    entry.entityId,
+    entry.displayName,
+    entry.policies.toSorted(),
+    meta,
+    entry.boundCidrs.toSorted(),
+  ]);
 }

@@ -21,8 +21,13 @@ const NOTHING_THERE: PlainAnswer = { status: 404, headers: VAULT_HEADERS, body: 
 export function writeCoreAnswer(answer: CoreAnswer): PlainAnswer {
   const { response } = answer;
   if (response?.raw !== undefined) {
-    const { status, contentType, body } = response.raw;
-    return { status, headers: { "cache-control": "no-store", "content-type": contentType }, body };
+    const { status, contentType, body, sent } = response.raw;
+    return {
+      status,
+      headers: { "cache-control": "no-store", "content-type": contentType },
+      body,
+      ...(sent === undefined ? {} : { sent }),
+    };
   }
   if (isNothing(answer))
     return answer.isRead ? NOTHING_THERE : { status: 204, headers: VAULT_HEADERS, body: "" };

@@ -16,7 +16,8 @@ import { BATCH, CHUNK, createLeaseRevocation, PARALLEL } from "./revocation.ts";
 import { namesBelow } from "./names.ts";
 import { createRecords, ORPHAN_LIFE_MS } from "./records.ts";
 import { REVOKE_DEADLINE_MS, type StoredLease } from "./revoker.ts";
-import { leaseInfo, leaseName, leaseRow } from "./rows.ts";
+import { hashedToken, leaseInfo, leaseName, leaseRow } from "./rows.ts";
+import { createShares } from "./shares.ts";
 import { createSweeps } from "./sweeps.ts";
 import {
   endingLeases,
@@ -76,11 +77,13 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
     log,
     orphanLifeMs: options.orphanLifeMs ?? ORPHAN_LIFE_MS,
   });
+  const shares = createShares({ env, transitions });
   let stop = new AbortController();
   let nextSeq: number | undefined;
   const revocation = createLeaseRevocation({
     env,
     transitions,
+    shares,
     clock,
     revoke: deps.revoke,
     deadlineMs: options.revokeDeadlineMs ?? REVOKE_DEADLINE_MS,
@@ -144,6 +147,7 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
         transitions.add(tx, seq, row);
         if (spec.intent !== undefined) records.fulfil(tx, spec.intent);
       });
+      if (row.share !== "") shares.join(row.share, stored);
       return { info: leaseInfo(row, clock, false), stored };
     },
     lookup(id) {
@@ -165,6 +169,7 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
           : sync
             ? revocation.now(one)
             : revocation.inBackground(one));
+      shares.close(asPrefix(given));
       const below = { prefix: asPrefix(given), belowSeq: seqAfterAll() };
       if (!sync) return await sweeps.order(below, force);
       await (force ? revocation.forcePrefix(below, stop.signal) : revocation.prefix(below));
@@ -183,7 +188,19 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
       );
       return stored.map(({ row }) => leaseInfo(row, clock, true));
     },
+    newest: (count) =>
+      env.read((snapshot) =>
+        Array.from(snapshot.range(leases, { reverse: true, limit: count }), ([seq, row]) => ({
+          ...leaseInfo(row, clock, snapshot.get(irrevocableLeases, seq) !== undefined),
+          hashedToken: hashedToken(row),
+        })),
+      ),
     counts: (snapshot) => (snapshot === undefined ? env.read(countIn) : countIn(snapshot)),
+    sharing: {
+      open: (share, path) => shares.open(share, path),
+      isOpen: (share) => shares.isOpen(share),
+      abandon: (share) => shares.abandon(share),
+    },
     async tidy() {
       for (let from = 0, seqs = [0]; seqs.length > 0; from = (seqs.at(-1) ?? 0) + 1) {
         seqs = await env.write(

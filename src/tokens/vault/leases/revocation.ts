@@ -1,6 +1,6 @@
 /**
- * Revokes leases: calls their backends and stores the outcomes, one transaction per batch, which
- * succeeds even on a full disk.
+ * Revokes leases: calls the backends of those whose tokens have no other lease, and stores the
+ * outcomes, one transaction per batch, which succeeds even on a full disk.
  */
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { Env } from "../../../kernel/state/types.ts";
@@ -12,6 +12,7 @@ import {
   type RevokerDeps,
   type StoredLease,
 } from "./revoker.ts";
+import type { Shares } from "./shares.ts";
 import type { LeaseTransitions } from "./transitions.ts";
 import { endOfPrefix } from "./names.ts";
 import { endingLeases, leaseIds, leases } from "./tables.ts";
@@ -29,6 +30,7 @@ export const CHUNK = 64;
 export interface LeaseRevocationDeps extends Omit<RevokerDeps, "parallel"> {
   readonly env: Env;
   readonly transitions: LeaseTransitions;
+  readonly shares: Shares;
   /** Aborts waiting for backends; those calls count as not made. */
   readonly stopping: () => AbortSignal;
 }
@@ -70,22 +72,24 @@ export function createLeaseRevocation(deps: LeaseRevocationDeps): LeaseRevocatio
     batch: readonly StoredLease[],
     options: { revoker: Revoker; signal: AbortSignal; failed: "retry" | "keep" | "drop" },
   ): Promise<readonly Outcome[]> => {
-    const outcomes = await options.revoker(batch, options.signal);
-    await env.write(
-      (tx) => {
-        for (const outcome of outcomes) {
-          if (
-            outcome.result === "revoked" ||
-            (outcome.result === "failed" && options.failed === "drop")
-          )
-            transitions.remove(tx, outcome.seq);
-          else if (outcome.result === "failed" && options.failed === "retry")
-            transitions.fail(tx, outcome.seq, failureText(outcome.error));
-        }
-      },
-      { urgent: true },
-    );
-    return outcomes;
+    const { removed, last } = await deps.shares.release(batch);
+    const outcomes = await options.revoker(last, options.signal);
+    if (outcomes.length > 0)
+      await env.write(
+        (tx) => {
+          for (const outcome of outcomes) {
+            if (
+              outcome.result === "revoked" ||
+              (outcome.result === "failed" && options.failed === "drop")
+            )
+              transitions.remove(tx, outcome.seq);
+            else if (outcome.result === "failed" && options.failed === "retry")
+              transitions.fail(tx, outcome.seq, failureText(outcome.error));
+          }
+        },
+        { urgent: true },
+      );
+    return [...removed.map((lease): Outcome => ({ ...lease, result: "revoked" })), ...outcomes];
   };
   return {
     running: () => running,

@@ -52,6 +52,7 @@ export function leaseRow(
     renewable: spec.response.secret?.renewable ?? false,
     dataJson: keptJson(spec.response.data ?? {}),
     internalDataJson: JSON.stringify(spec.response.secret?.internalData ?? {}),
+    share: spec.response.secret?.share?.id ?? "",
   });
 }
 
@@ -65,7 +66,14 @@ export function leaseInfo(row: LeaseRow, clock: ExpiryClock, irrevocable: boolea
     renewable: row.renewable,
     irrevocable: irrevocable ? row.failure : undefined,
     attempts: row.attempts,
+    shared: row.share !== "",
   };
+}
+
+/** See `LedgerEntry`. */
+export function hashedToken({ dataJson }: LeaseRow): string | undefined {
+  const { hashed_token: hashed } = parseExact(dataJson) as Data;
+  return typeof hashed === "string" ? hashed : undefined;
 }
 
 /** The request with which the backend revokes the lease. */

@@ -74,6 +74,14 @@ export const leaseTokens: Table<readonly [tokenId: string, seq: number], true> =
   limit: { rows: LEASE_LIMIT },
 });
 
+/** The leases of a token that several may hold, by what the token is called among them. */
+export const leaseShares: Table<readonly [share: string, seq: number], true> = defineTable({
+  name: "lease_shares",
+  key: tupleKey<readonly [string, number]>(),
+  value: flagCodec,
+  limit: { rows: LEASE_LIMIT },
+});
+
 /** Row numbers of leases being revoked, or whose revocation failed. */
 export const endingLeases: Table<number, true> = defineTable({
   name: "lease_ending",
@@ -140,6 +148,7 @@ export const leaseTables: readonly AnyTable[] = [
     leases,
     leaseIds,
     leaseTokens,
+    leaseShares,
     endingLeases,
     irrevocableLeases,
     intents,

@@ -12,6 +12,7 @@ import {
   irrevocableLeases,
   leaseIds,
   leases,
+  leaseShares,
   leaseTokens,
 } from "./tables.ts";
 import { leaseTimer } from "./timers.ts";
@@ -51,6 +52,7 @@ export function createLeaseTransitions({
       tx.put(leases, seq, row);
       tx.put(leaseIds, row.id, seq);
       if (row.tokenId !== "") tx.put(leaseTokens, [row.tokenId, seq], true);
+      if (row.share !== "") tx.put(leaseShares, [row.share, seq], true);
       const tokenEnded = row.tokenId !== "" && tx.get(endedTokens, row.tokenId) !== undefined;
       if (tokenEnded) tx.put(endingLeases, seq, true);
       due.set(tx, leaseTimer(seq), tokenEnded ? clock.now() : row.expiresAtMs);
@@ -63,6 +65,7 @@ export function createLeaseTransitions({
       tx.delete(leases, seq);
       tx.delete(leaseIds, row.id);
       if (row.tokenId !== "") tx.delete(leaseTokens, [row.tokenId, seq]);
+      if (row.share !== "") tx.delete(leaseShares, [row.share, seq]);
       tx.delete(endingLeases, seq);
       tx.delete(irrevocableLeases, seq);
       clock.markIn(tx);

@@ -9,7 +9,7 @@ import { StewardError } from "../../../kernel/base/errors.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
 import type { Log } from "../../../kernel/base/log.ts";
 import type { Env } from "../../../kernel/state/types.ts";
-import type { Backend, BackendFactory } from "../../logical/types.ts";
+import type { Backend, BackendFactory, Quota, Sharing } from "../../logical/types.ts";
 import type { AuditMount } from "../types.ts";
 import { assertFreePath, assertTtls } from "./rules.ts";
 import { clearStorage, createStorageView } from "./storage-view.ts";
@@ -101,6 +101,10 @@ export interface MountsDeps {
   readonly endLeases: (prefix: string) => Promise<void>;
   /** What policies get wrong about a mount, for `Host.warnings`. */
   readonly warningsAbout?: (point: string) => Promise<readonly string[]>;
+  /** Hears what installations have left, for `Host.quota`. */
+  readonly quota?: (point: string, quota: Quota) => void;
+  /** For `Host.sharing`. */
+  readonly sharing?: (point: string) => Sharing;
 }
 
 /** Only the built-in mounts exist until `open`. */
@@ -329,7 +333,7 @@ class MountTable implements Mounts {
   }
 
   async #openRow(path: string, row: MountRow): Promise<Mount> {
-    const { env, clock, log, declared, warningsAbout } = this.#deps;
+    const { env, clock, log, declared, warningsAbout, quota, sharing } = this.#deps;
     const kind = row.class === "auth" ? "auth" : "secret";
     const limits = (): { defaultLeaseTtlMs: number; maxLeaseTtlMs: number } =>
       this.limits(this.#mounts.get(path) ?? row);
@@ -342,6 +346,8 @@ class MountTable implements Mounts {
       clock,
       log: log.child(row.type),
       ...(warningsAbout === undefined ? {} : { warnings: () => warningsAbout(path) }),
+      ...(quota === undefined ? {} : { quota: (found) => quota(path, found) }),
+      ...(sharing === undefined ? {} : { sharing: sharing(path) }),
     });
     return {
       point: path,

@@ -13,19 +13,25 @@ export interface KeyRotation {
    * `Keyring.rotate` does.
    */
   rotate(): Promise<void>;
-  /** Begins with what an earlier run left. */
+  /** Begins with what an earlier run left; no-op while it runs. */
   start(): void;
   /** Ends re-encryption between two changes. */
   stop(): Promise<void>;
 }
 
-/** Over an unsealed keyring. */
+/**
+ * Over an unsealed keyring. `settles`: the root key is replaced while the daemon runs (key shares),
+ * and that is over when no row needs a data key that the former one wrapped; with a key file it is
+ * over when `steward rotate-key` has replaced the file of the store.
+ */
 export function createKeyRotation({
   keyring,
   log,
+  settles,
 }: {
   readonly keyring: Keyring;
   readonly log: Log;
+  readonly settles: boolean;
 }): KeyRotation {
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
@@ -39,6 +45,7 @@ export function createKeyRotation({
           term: keyring.status().term,
         });
       }
+      if (settles && keyring.status().replacing) await keyring.settleRootKey();
     } catch (thrown) {
       if (stopping.signal.aborted) return;
       log.error("re-encrypting rows of older data keys failed; they stay readable", {
@@ -58,7 +65,7 @@ export function createKeyRotation({
       start();
     },
     start() {
-      if (keyring.status().replacing) {
+      if (!settles && keyring.status().replacing) {
         log.warn(
           "replacing the key of the store was interrupted: the file may still contain data that the former key decrypts",
           {

@@ -1,198 +1,51 @@
 /**
- * The seal of the tokens store: whether its key is in memory. The key is read from a file at start;
- * without it the service is sealed, reports why, and the rest of Steward runs.
+ * Opens the seal of the tokens store: by a key file or by shares of the key. A store keeps the type
+ * that it was made with.
  */
 import { StewardError } from "../../../kernel/base/errors.ts";
-import type { Ids } from "../../../kernel/base/ids.ts";
-import type { Log } from "../../../kernel/base/log.ts";
-import type { Env, Keyring } from "../../../kernel/state/types.ts";
-import { keyLocations, makeKey, parseKey, readKey, type KeyLocation } from "./root-key.ts";
-
-/** The environment has sealed tables. */
-export interface SealDeps {
-  readonly env: Env;
-  /** The state folder. */
-  readonly directory: string;
-  readonly ids: Ids;
-  readonly log: Log;
-}
-
-/** Where the key is. */
-export interface SealOptions {
-  readonly type: "file";
-  /** Absolute; replaces the key in the state folder. */
-  readonly keyFile: string | undefined;
-  /**
-   * `$CREDENTIALS_DIRECTORY`, where systemd puts credentials: one named `tokens.key` replaces the
-   * key in the state folder.
-   */
-  readonly credentials: string | undefined;
-  /** The store holds nothing of value, as in the demo: no advice about protecting the key. */
-  readonly invented?: boolean;
-}
-
-/** State of the seal. */
-interface SealStatus {
-  /** There is a store that some key opens. */
-  readonly initialized: boolean;
-  readonly sealed: boolean;
-  /** As seal-status calls it. */
-  readonly type: "static";
-  /** Why it is sealed, and what to do. */
-  readonly reason: string | undefined;
-  /** What is worth changing though it works. */
-  readonly advisory: string | undefined;
-}
-
-export interface Seal {
-  status(): SealStatus;
-  /**
-   * Takes the key as hexadecimal or base64 text. Throws `invalid` for what is no key or when there
-   * is nothing to open, `denied` for the wrong one.
-   */
-  unseal(key: string): Promise<void>;
-  /** The keys leave the memory; until `unseal` or a restart every sealed value is out of reach. */
-  seal(): void;
-}
+import { openFileSeal } from "./file-seal.ts";
+import { openShamirSeal } from "./shamir-seal.ts";
+import { storedSeal } from "./stored-seal.ts";
+import type { Seal, SealDeps, SealOptions } from "./types.ts";
 
 /**
- * Opens the store with its key; creates the key at the first start. Does not throw for a missing,
- * wrong or badly protected key: the store stays sealed and `status` has the reason. Throws store
- * errors, e.g. `disk_full`.
+ * Opens the store when its key is in a file, which is made at the first start. Does not throw for a
+ * missing, wrong or badly protected key: the store stays sealed and `status` has the reason. Throws
+ * store errors, e.g. `disk_full`, and `invalid` for a store made with the other type of seal.
  */
 export async function openSeal(deps: SealDeps, options: SealOptions): Promise<Seal> {
-  const { keyring } = deps.env;
+  const { env } = deps;
+  const { keyring } = env;
   if (keyring === undefined)
-    throw new StewardError("internal", `assertion failed: ${deps.env.name} has sealed tables`);
-  const state = new SealState(deps, { keyring, invented: options.invented === true });
-  await state.open(keyLocations({ ...options, directory: deps.directory }));
-  return state;
-}
-
-class SealState implements Seal {
-  readonly #deps: SealDeps;
-  readonly #keyring: Keyring;
-  readonly #invented: boolean;
-  #initialized: boolean;
-  #reason: string | undefined;
-  #advisory: string | undefined;
-
-  constructor(
-    deps: SealDeps,
-    { keyring, invented }: { readonly keyring: Keyring; readonly invented: boolean },
-  ) {
-    this.#deps = deps;
-    this.#keyring = keyring;
-    this.#invented = invented;
-    this.#initialized = Object.values(deps.env.status().rows).some((rows) => rows > 0);
-  }
-
-  status(): SealStatus {
-    const { sealed } = this.#keyring.status();
-    return {
-      initialized: this.#initialized,
-      sealed,
-      type: "static",
-      reason: sealed ? this.#reason : undefined,
-      advisory: sealed ? undefined : this.#advisory,
-    };
-  }
-
-  async unseal(text: string): Promise<void> {
-    const key = parseKey(text);
-    if (key === undefined)
-      throw new StewardError("invalid", "the key must be 32 bytes in hexadecimal or base64", {
-        field: "key",
-        rule: "key",
-        remedy: "give the content of the key file",
-      });
-    if (!this.#initialized)
-      throw new StewardError(
-        "invalid",
-        `there is no store to unseal yet: ${this.#reason ?? "it is created at the first start"}`,
-        { rule: "initialized" },
-      );
-    await this.#take(key);
-    this.#deps.log.info("the store of tokens is unsealed");
-  }
-
-  seal(): void {
-    this.#keyring.seal();
-    this.#reason = "sealed by sys/seal: give the key to sys/unseal, or restart";
-    this.#deps.log.warn("the store of tokens is sealed until it is unsealed or Steward restarts");
-  }
-
-  async open(locations: readonly KeyLocation[]): Promise<void> {
-    try {
-      await this.#openBy(locations);
-    } catch (error) {
-      if (!(error instanceof StewardError) || (error.code !== "invalid" && error.code !== "denied"))
-        throw error;
-      this.#reason =
-        error.remedy === undefined ? error.message : `${error.message}; ${error.remedy}`;
-      this.#deps.log.error("the store of tokens stays sealed", { reason: this.#reason });
-    }
-  }
-
-  async #openBy(locations: readonly KeyLocation[]): Promise<void> {
-    for (const location of locations) {
-      const key = await readKey(location);
-      if (key !== undefined) return await this.#use(location, key);
-    }
-    const last = locations.at(-1);
-    if (last === undefined || last.kind !== "state-directory" || this.#initialized)
-      throw missing(last?.path ?? "", this.#initialized);
-    await this.#use(last, await makeKey(last, this.#deps.ids));
-    if (!this.#invented)
-      this.#deps.log.info(
-        "created the key of the tokens service; keep a copy of it apart from the backups",
-        { path: last.path },
-      );
-  }
-
-  async #use(location: KeyLocation, key: Uint8Array): Promise<void> {
-    await this.#take(key, location.path);
-    if (location.kind !== "state-directory" || this.#invented) return;
-    this.#advisory = `the key of the tokens service (${location.path}) is in the same folder as the data that it protects: anyone who copies the state folder has both`;
-    this.#deps.log.warn(this.#advisory, {
-      remedy:
-        "name a file elsewhere in tokens.seal.key_file, or pass a systemd credential tokens.key",
+    throw new StewardError("internal", `assertion failed: ${env.name} has sealed tables`);
+  assertType(deps, options);
+  if (options.type === "file") return await openFileSeal({ ...deps, keyring }, options);
+  if (options.keyFile !== undefined)
+    deps.log.warn("tokens.seal.key_file has no effect, since tokens.seal.type is shamir", {
+      remedy: "remove it",
     });
-  }
-
-  async #take(key: Uint8Array, path?: string): Promise<void> {
-    try {
-      await this.#keyring.unseal(key);
-      this.#initialized = true;
-      this.#reason = undefined;
-    } catch (error) {
-      if (!(error instanceof StewardError) || error.code !== "denied") throw error;
-      const which =
-        path === undefined ? "this is not the key" : `the key file ${path} does not hold the key`;
-      throw new StewardError("denied", `${which} that the store of tokens was made with`, {
-        rule: "root key",
-        remedy:
-          "restore the key file that belongs to this state folder, or the backup that belongs to this key",
-        cause: error,
-      });
-    } finally {
-      key.fill(0);
-    }
-  }
+  return openShamirSeal({ ...deps, keyring });
 }
 
-function missing(path: string, initialized: boolean): StewardError {
-  return initialized
-    ? new StewardError(
-        "invalid",
-        `the key file ${path} is missing, and the store of tokens cannot be read without it`,
-        {
-          rule: "key file",
-          remedy: "put it back from where it was saved, or give the key to sys/unseal",
-        },
-      )
-    : new StewardError("invalid", `the key file ${path} is missing`, {
-        rule: "key file",
-        remedy: `make one: head -c 32 /dev/urandom | base64 > ${path} && chmod 600 ${path}`,
-      });
+/** Throws `invalid` for a store that was made with the other type of seal. */
+export function assertType(
+  { env, directory }: Pick<SealDeps, "env" | "directory">,
+  { type }: Pick<SealOptions, "type">,
+): void {
+  const made =
+    storedSeal(env) !== undefined
+      ? "shamir"
+      : Object.values(env.status().rows).some((rows) => rows > 0)
+        ? "file"
+        : type;
+  if (made === type) return;
+  throw new StewardError(
+    "invalid",
+    `tokens.seal.type is ${type}, but the store of tokens in ${directory} was made with ${made}`,
+    {
+      field: "tokens.seal.type",
+      rule: "seal type",
+      remedy: `set tokens.seal.type to ${made}; a store cannot change the type of its seal (docs/seal.md)`,
+    },
+  );
 }

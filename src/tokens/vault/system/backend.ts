@@ -5,9 +5,11 @@ import { auditPaths } from "./audit.ts";
 import { corsPath } from "./cors.ts";
 import type { SystemDeps } from "./deps.ts";
 import { describePaths } from "./describe.ts";
+import { generateRootPaths } from "./generate-root.ts";
 import { keyPaths } from "./key-status.ts";
 import { leasePaths } from "./leases.ts";
 import { mountPaths } from "./mounts.ts";
+import { rekeyPaths } from "./rekey.ts";
 import { remountPaths } from "./remount.ts";
 import { policyPaths } from "./policies.ts";
 import { statusPaths } from "./status.ts";
@@ -27,6 +29,8 @@ export function createSystemBackend(deps: SystemDeps): Backend {
       ...wrappingPaths(deps),
       ...auditPaths(deps),
       ...keyPaths(deps),
+      ...rekeyPaths(deps),
+      ...generateRootPaths(deps),
       corsPath(deps),
     ].map(ignoringUnknown),
     help: "The secrets manager itself: its seal, mounts, policies, leases and audit.",

@@ -4,15 +4,17 @@ import type { Ids } from "../../../kernel/base/ids.ts";
 import type { Env } from "../../../kernel/state/types.ts";
 import type { Wrapping } from "../core/types.ts";
 import type { Mounts } from "../mounts/mounts.ts";
+import type { GenerateRoot } from "../seal/generate-root.ts";
 import type { KeyRotation } from "../seal/key-rotation.ts";
+import type { Rekey } from "../seal/rekey.ts";
+import type { Seal } from "../seal/types.ts";
 import type { Audit, Leases, Policies, Tokens } from "../types.ts";
 
 /** The seal as `sys/` shows and turns it. */
-export interface SealControl {
-  status(): { readonly initialized: boolean; readonly sealed: boolean; readonly type: string };
+export interface SealControl extends Pick<Seal, "status" | "reset" | "shared"> {
   /** The keys leave the memory; resolves when nothing can be read any more. */
   seal(): Promise<void>;
-  /** Throws `invalid` for a text that is no key, `denied` for the wrong one. */
+  /** Takes the key or a share of it. Throws as `Seal.unseal` does. */
   unseal(key: string): Promise<void>;
 }
 
@@ -27,6 +29,8 @@ export interface SystemDeps {
   readonly wrapping: Wrapping;
   readonly seal: SealControl;
   readonly rotation: Pick<KeyRotation, "status" | "rotate">;
+  /** What the holders of key shares may do; undefined with a key file. */
+  readonly shared: { readonly rekey: Rekey; readonly generateRoot: GenerateRoot } | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
   /** As Vault's clients read it. */

@@ -57,7 +57,7 @@ export function describePaths(deps: SystemDeps): readonly Path[] {
       },
       synopsis: "Seal the store.",
       description:
-        "Its keys are forgotten: every request is answered with 503 until sys/unseal gets the key, or until the next start. Needs sudo.",
+        "Its keys are forgotten: every request is answered with 503 until sys/unseal gets the key or enough key shares, or, with a key file, until the next start. Needs sudo.",
     }),
     definePath({
       pattern: "plugins/catalog",

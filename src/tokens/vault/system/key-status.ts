@@ -24,7 +24,7 @@ export function keyPaths({ rotation }: Pick<SystemDeps, "rotation">): readonly P
       synopsis: "Make a new data key.",
       description:
         "New rows use it; older rows are re-encrypted in the background. " +
-        "The key file stays (steward rotate-key replaces it). Needs sudo.",
+        "The root key stays (steward rotate-key replaces a key file, sys/rekey key shares). Needs sudo.",
     }),
     definePath({
       pattern: "key-status",

@@ -5,19 +5,16 @@
 import {
   HealthFieldsSchema,
   EmptyFieldsSchema,
-  UnsealFieldsSchema,
 } from "../../../gen/steward/tokens/v1/sys_fields_pb.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { definePath } from "../../logical/define-path.ts";
 import type { LogicalResponse, Path, PathRequest } from "../../logical/types.ts";
+import { bare } from "./bare.ts";
 import type { SystemDeps } from "./deps.ts";
+import { sealPaths } from "./seal.ts";
 
 /** What these paths need, sealed or not. */
 export type StatusDeps = Pick<SystemDeps, "seal" | "clock" | "version" | "cluster">;
-
-function bare(body: Readonly<Record<string, unknown>>, status = 200): LogicalResponse {
-  return { raw: { status, contentType: "application/json", body: `${JSON.stringify(body)}\n` } };
-}
 
 export function statusPaths(deps: StatusDeps): readonly Path[] {
   const sealStatus = async (): Promise<LogicalResponse> => bare(sealStatusOf(deps));
@@ -27,7 +24,9 @@ export function statusPaths(deps: StatusDeps): readonly Path[] {
       fields: HealthFieldsSchema,
       unknown: "warn",
       unauthenticated: true,
-      operations: { read: async (request) => bare(healthOf(deps), healthCode(deps, request)) },
+      operations: {
+        read: async (request) => bare(healthOf(deps), { status: healthCode(deps, request) }),
+      },
       synopsis: "Whether tokens can be minted.",
       description:
         "200 when initialised and unsealed, 501 before the initialisation, 503 sealed; each code can be chosen.",
@@ -39,7 +38,8 @@ export function statusPaths(deps: StatusDeps): readonly Path[] {
       unauthenticated: true,
       operations: { read: sealStatus },
       synopsis: "Whether the store is sealed.",
-      description: "Type of the seal, and whether the key is in memory.",
+      description:
+        "Type of the seal, whether the key is in memory, and how many shares were given.",
     }),
     definePath({
       pattern: "leader",
@@ -58,45 +58,7 @@ export function statusPaths(deps: StatusDeps): readonly Path[] {
       synopsis: "The active node.",
       description: "There is one process, which is always active.",
     }),
-    definePath({
-      pattern: "init",
-      fields: EmptyFieldsSchema,
-      unknown: "keep",
-      unauthenticated: true,
-      operations: {
-        read: async () => bare({ initialized: deps.seal.status().initialized }),
-        write: () =>
-          Promise.reject(
-            new StewardError("invalid", "Vault is already initialized", { rule: "initialized" }),
-          ),
-      },
-      synopsis: "Whether the store is initialised.",
-      description:
-        "Steward initialises its store at the first start and prints the root token then, once.",
-    }),
-    definePath({
-      pattern: "unseal",
-      fields: UnsealFieldsSchema,
-      unknown: "warn",
-      unauthenticated: true,
-      operations: {
-        write: async ({ fields }) => {
-          const key = fields.text("key") ?? "";
-          if (fields.boolean("reset") !== true) {
-            if (key === "")
-              throw new StewardError(
-                "invalid",
-                "'key' must be specified in request body as JSON, or 'reset' set to true",
-                { field: "key" },
-              );
-            if (deps.seal.status().sealed) await deps.seal.unseal(key);
-          }
-          return sealStatus();
-        },
-      },
-      synopsis: "Unseal the store.",
-      description: "After sys/seal: the content of the key file, hexadecimal or base64.",
-    }),
+    ...sealPaths(deps.seal, () => bare(sealStatusOf(deps))),
   ];
 }
 
@@ -134,15 +96,15 @@ function healthCode({ seal }: StatusDeps, { fields }: PathRequest): number {
 }
 
 function sealStatusOf({ seal, version, cluster }: StatusDeps): Record<string, unknown> {
-  const { initialized, sealed, type } = seal.status();
+  const { initialized, sealed, type, threshold, shares, progress, nonce } = seal.status();
   return {
     type,
     initialized,
     sealed,
-    t: 1,
-    n: 1,
-    progress: 0,
-    nonce: "",
+    t: threshold,
+    n: shares,
+    progress,
+    nonce,
     version,
     build_date: "",
     migration: false,

@@ -270,6 +270,11 @@ func goodbye(root *api.Client) {
 
 func main() {
 	root := as(os.Getenv("VAULT_TOKEN"))
+	if sharesAlone() {
+		shares(root)
+		fmt.Println("held: shares")
+		return
+	}
 	parts := []struct {
 		name string
 		live func(*api.Client)

@@ -113,7 +113,9 @@ describe("what needs the reader", () => {
       "7 groups of near-duplicates to review.",
     ]);
     expect(found.flatMap((item) => /href="([^"]*)"/.exec(item)?.[1] ?? [])).toEqual([
+      "/tokens",
       "/monitor#collectors",
+      "/tokens",
       "/duplicates",
     ]);
   });

@@ -147,13 +147,13 @@ describe("the landing page's route", () => {
     expect(await cards(await start({ status: () => Promise.resolve(fullStatus()) }))).toEqual([
       "/devices",
       "/duplicates",
-      "/docs#group-tokens_EngineService",
+      "/tokens",
     ]);
     expect(
       await cards(
         await start({ status: () => Promise.resolve(fullStatus()) }, false, {}, { api: false }),
       ),
-    ).toEqual(["/devices"]);
+    ).toEqual(["/devices", "/tokens"]);
   });
 
   it("says that it is a demo, and only then", async () => {

@@ -51,8 +51,7 @@ function told(from: SeriesTable): RemoteScope {
       logResource: {},
       constants: { network: "corp" },
     },
-    new Map(wire),
-    (reply) => replies.push(reply),
+    { rows: new Map(wire), reply: (reply) => void replies.push(reply) },
   );
   const changes = from.drain();
   if (changes !== undefined)

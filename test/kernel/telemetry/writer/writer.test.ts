@@ -141,8 +141,7 @@ describe("A scope in the telemetry thread", () => {
     const replies: WriterReply[] = [];
     const scope = new RemoteScope(
       { type: "scope", scope: 7, name: "x", resource: {}, logResource: {}, constants: {} },
-      new Map(),
-      (reply) => void replies.push(reply),
+      { rows: new Map(), reply: (reply) => void replies.push(reply) },
     );
     const columns = () => ({
       row: new Uint16Array([0]),

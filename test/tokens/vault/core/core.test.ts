@@ -73,6 +73,53 @@ describe("a minting request", () => {
     );
   });
 
+  it("is answered anew when the shared token in its response ended meanwhile", async () => {
+    const harness = fakeCore();
+    let asked = 0;
+    harness.handler = async () => {
+      asked += 1;
+      const share = asked === 1 ? { id: "ended", reused: true } : { id: "own", reused: false };
+      const { secret } = minted;
+      if (secret === undefined) throw new Error("no secret");
+      return { data: { token: `ghs_${asked}` }, secret: { ...secret, share } };
+    };
+    const answer = await harness.ask({});
+    expect(answer.response?.data).toEqual({ token: "ghs_2" });
+    expect(harness.leased).toHaveLength(1);
+    asked = 0;
+    harness.openShares.add("ended");
+    expect((await harness.ask({})).response?.data).toEqual({ token: "ghs_1" });
+  });
+
+  it("is refused, without a lease, when every shared token in its responses has ended", async () => {
+    const harness = fakeCore();
+    const { secret } = minted;
+    if (secret === undefined) throw new Error("no secret");
+    harness.handler = async () => ({
+      ...minted,
+      secret: { ...secret, share: { id: "ended", reused: true } },
+    });
+    await expect(harness.ask({})).rejects.toThrow("revoked meanwhile");
+    expect([harness.leased, harness.steps.includes("drop")]).toEqual([[], true]);
+  });
+
+  it("whose lease cannot be stored revokes a shared token only if nobody else holds it", async () => {
+    const harness = fakeCore();
+    const { secret } = minted;
+    if (secret === undefined) throw new Error("no secret");
+    harness.handler = async () => ({
+      ...minted,
+      secret: { ...secret, share: { id: "one", reused: false } },
+    });
+    harness.failing.set("lease", new StewardError("disk_full", "the store is full"));
+    harness.heldShares.add("one");
+    await expect(harness.ask({})).rejects.toThrow("the store is full");
+    expect([harness.revoked, harness.steps.includes("drop")]).toEqual([[], true]);
+    harness.heldShares.clear();
+    await expect(harness.ask({})).rejects.toThrow("the store is full");
+    expect(harness.revoked).toEqual([{ token: "ghs_1" }]);
+  });
+
   it("leaves no record when nothing was begun outside, and an orphan when nobody knows", async () => {
     const harness = fakeCore();
     harness.handler = () => Promise.reject(new StewardError("invalid", "refused"));

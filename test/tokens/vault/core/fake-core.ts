@@ -36,6 +36,9 @@ export interface FakeCore {
   readonly revoked: Data[];
   /** Steps that fail with this error. */
   readonly failing: Map<string, Error>;
+  /** Shared secrets that may get further leases, and those that have one. */
+  readonly openShares: Set<string>;
+  readonly heldShares: Set<string>;
   decision: Decision;
   entry: TokenEntry | undefined;
   handler: PathHandler;
@@ -86,6 +89,8 @@ export function fakeCore(): FakeCore {
     decision: { allowed: true, granting: ["p"], wrap: {}, root: false } as Decision,
     entry: liveEntry as TokenEntry | undefined,
     handler: (async () => minted) as PathHandler,
+    openShares: new Set<string>(),
+    heldShares: new Set<string>(),
   };
   const audited: FakeCore["audited"] = [];
   const leased: LeaseSpec[] = [];
@@ -219,6 +224,7 @@ export function fakeCore(): FakeCore {
             renewable: false,
             irrevocable: undefined,
             attempts: 0,
+            shared: false,
           },
           stored: step("lease"),
         };
@@ -230,8 +236,17 @@ export function fakeCore(): FakeCore {
       endIn: () => undefined,
       endToken: () => undefined,
       irrevocable: () => [],
+      newest: () => [],
       orphans: () => [],
       counts: () => ({ leases: 0, irrevocable: 0, orphans: 0, due: 0 }),
+      sharing: {
+        open: () => undefined,
+        isOpen: (share) => state.openShares.has(share),
+        abandon: async (share) => {
+          await step(`abandon ${share}`);
+          return !state.heldShares.has(share);
+        },
+      },
       tidy: async () => undefined,
     },
     audit: {

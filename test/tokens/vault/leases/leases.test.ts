@@ -23,6 +23,7 @@ describe("a lease", () => {
       renewable: false,
       irrevocable: undefined,
       attempts: 0,
+      shared: false,
     });
     expect(leases.lookup(info.id)).toEqual(info);
     for (const unknown of ["", "github/token", `${info.id}x`, "x".repeat(5_000), "\ud800"])

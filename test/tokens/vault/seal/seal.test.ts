@@ -19,7 +19,9 @@ import { defineTable } from "../../../../src/kernel/state/table.ts";
 import type { Env, Table } from "../../../../src/kernel/state/types.ts";
 import { bytesCodec } from "../../../../src/kernel/state/values.ts";
 import { parseKey } from "../../../../src/tokens/vault/seal/root-key.ts";
-import { openSeal, type Seal, type SealOptions } from "../../../../src/tokens/vault/seal/seal.ts";
+import { openSeal } from "../../../../src/tokens/vault/seal/seal.ts";
+import { sealTables } from "../../../../src/tokens/vault/seal/tables.ts";
+import type { Seal, SealOptions } from "../../../../src/tokens/vault/seal/types.ts";
 import { openEnv, temporaryFolder } from "../../../kernel/state/fixtures/tables.ts";
 
 const secrets: Table<string, Uint8Array> = defineTable({
@@ -38,7 +40,7 @@ interface Start {
 }
 
 async function start(directory: string, options: Partial<SealOptions> = {}): Promise<Start> {
-  const env = await openEnv(directory, { tables: [secrets] });
+  const env = await openEnv(directory, { tables: [secrets, ...sealTables] });
   const said: string[] = [];
   const log = createLog({
     level: "info",
@@ -81,6 +83,10 @@ describe("the seal", () => {
       initialized: true,
       sealed: false,
       type: "static",
+      shares: 1,
+      threshold: 1,
+      progress: 0,
+      nonce: "",
       reason: undefined,
       advisory: expect.stringContaining("in the same folder as the data") as string,
     });

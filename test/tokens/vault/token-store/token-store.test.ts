@@ -327,6 +327,25 @@ describe("a batch token", () => {
     expect(tokens.lookup(made.id)).toBeUndefined();
   });
 
+  it("says nothing about itself to whoever decodes it, not even that two are alike", async () => {
+    const { tokens } = await createTokenBench();
+    const spec = specOf({
+      type: "batch",
+      policies: ["auditor-policy"],
+      displayName: "somebody-here",
+      meta: { team: "payments" },
+      role: "night-role",
+    });
+    const bytesOf = async (): Promise<Buffer> =>
+      Buffer.from(text(await tokens.create(spec)).slice("hvb.".length), "base64url");
+    const [one, other] = [await bytesOf(), await bytesOf()];
+    for (const word of ["auditor", "somebody", "payments", "team", "night-role"])
+      expect([word, one.includes(word)]).toEqual([word, false]);
+    const alike = one.filter((byte, at) => at > 0 && byte === other[at]).length;
+    // Of random bytes one in 256 is equal.
+    expect(alike).toBeLessThan(one.length / 8);
+  });
+
   it("is good in the store that made it only, and over its restart", async () => {
     const bench = await createTokenBench({ run: false });
     const made = await bench.tokens.create(specOf({ type: "batch" }));

@@ -364,7 +364,7 @@ export type Component = Message<"steward.monitor.v1.Component"> & {
   name: string;
 
   /**
-   * Why it failed.
+   * Why it failed; of `coordination` also this replica's role.
    *
    * @generated from field: string reason = 4;
    */

@@ -136,7 +136,7 @@ export type FlowStore = Message<"steward.monitor.v1.FlowStore"> & {
   observations: bigint;
 
   /**
-   * Connections merged into __other__.
+   * Connections merged into __other__, or dropped because too many waited.
    *
    * @generated from field: int64 truncated = 7;
    */

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file steward/tokens/v1/sys_fields.proto.
  */
 export const file_steward_tokens_v1_sys_fields: GenFile = /*@__PURE__*/
-  fileDesc("CiJzdGV3YXJkL3Rva2Vucy92MS9zeXNfZmllbGRzLnByb3RvEhFzdGV3YXJkLnRva2Vucy52MSINCgtFbXB0eUZpZWxkcyLCAQoMSGVhbHRoRmllbGRzEhEKCXN0YW5kYnlvaxgBIAEoCBIVCg1wZXJmc3RhbmRieW9rGAIgASgIEhIKCmFjdGl2ZWNvZGUYAyABKAUSEwoLc3RhbmRieWNvZGUYBCABKAUSEgoKc2VhbGVkY29kZRgFIAEoBRISCgp1bmluaXRjb2RlGAYgASgFEhcKD2Ryc2Vjb25kYXJ5Y29kZRgHIAEoBRIeChZwZXJmb3JtYW5jZXN0YW5kYnljb2RlGAggASgFIjsKDFVuc2VhbEZpZWxkcxILCgNrZXkYASABKAkSDQoFcmVzZXQYAiABKAgSDwoHbWlncmF0ZRgDIAEoCCLeAgoLTW91bnRGaWVsZHMSDAoEcGF0aBgBIAEoCRIMCgR0eXBlGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEg4KBmNvbmZpZxgEIAEoCRI8CgdvcHRpb25zGAUgAygLMisuc3Rld2FyZC50b2tlbnMudjEuTW91bnRGaWVsZHMuT3B0aW9uc0VudHJ5Eg0KBWxvY2FsGAYgASgIEhEKCXNlYWxfd3JhcBgHIAEoCBIfChdleHRlcm5hbF9lbnRyb3B5X2FjY2VzcxgIIAEoCBIWCg5wbHVnaW5fdmVyc2lvbhgJIAEoCRITCgtwbHVnaW5fbmFtZRgKIAEoCRIZChFkZWZhdWx0X2xlYXNlX3R0bBgLIAEoCRIVCg1tYXhfbGVhc2VfdHRsGAwgASgJGi4KDE9wdGlvbnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIikKDVJlbW91bnRGaWVsZHMSDAoEZnJvbRgBIAEoCRIKCgJ0bxgCIAEoCSIrChNSZW1vdW50U3RhdHVzRmllbGRzEhQKDG1pZ3JhdGlvbl9pZBgBIAEoCSI7CgxQb2xpY3lGaWVsZHMSDAoEbmFtZRgBIAEoCRIOCgZwb2xpY3kYAiABKAkSDQoFcnVsZXMYAyABKAkiUgoSQ2FwYWJpbGl0aWVzRmllbGRzEg0KBXBhdGhzGAEgAygJEgwKBHBhdGgYAiADKAkSDQoFdG9rZW4YAyABKAkSEAoIYWNjZXNzb3IYBCABKAkiVgoLTGVhc2VGaWVsZHMSEAoIbGVhc2VfaWQYASABKAkSFAoMdXJsX2xlYXNlX2lkGAIgASgJEhEKCWluY3JlbWVudBgDIAEoCRIMCgRzeW5jGAQgASgIIjEKEUxlYXNlUHJlZml4RmllbGRzEg4KBnByZWZpeBgBIAEoCRIMCgRzeW5jGAIgASgIIlEKEExlYXNlQ291bnRGaWVsZHMSDAoEdHlwZRgBIAEoCRIgChhpbmNsdWRlX2NoaWxkX25hbWVzcGFjZXMYAiABKAgSDQoFbGltaXQYAyABKAkiHwoOV3JhcHBpbmdGaWVsZHMSDQoFdG9rZW4YASABKAkiTgoKQ29yc0ZpZWxkcxIOCgZlbmFibGUYASABKAgSFwoPYWxsb3dlZF9vcmlnaW5zGAIgAygJEhcKD2FsbG93ZWRfaGVhZGVycxgDIAMoCSIuCg9BdWRpdEhhc2hGaWVsZHMSDAoEcGF0aBgBIAEoCRINCgVpbnB1dBgCIAEoCSIdCg1VaU1vdW50RmllbGRzEgwKBHBhdGgYASABKAkiHwoPQ3ViYnlob2xlRmllbGRzEgwKBHBhdGgYASABKAliBnByb3RvMw");
+  fileDesc("CiJzdGV3YXJkL3Rva2Vucy92MS9zeXNfZmllbGRzLnByb3RvEhFzdGV3YXJkLnRva2Vucy52MSINCgtFbXB0eUZpZWxkcyLCAQoMSGVhbHRoRmllbGRzEhEKCXN0YW5kYnlvaxgBIAEoCBIVCg1wZXJmc3RhbmRieW9rGAIgASgIEhIKCmFjdGl2ZWNvZGUYAyABKAUSEwoLc3RhbmRieWNvZGUYBCABKAUSEgoKc2VhbGVkY29kZRgFIAEoBRISCgp1bmluaXRjb2RlGAYgASgFEhcKD2Ryc2Vjb25kYXJ5Y29kZRgHIAEoBRIeChZwZXJmb3JtYW5jZXN0YW5kYnljb2RlGAggASgFItIBCgpJbml0RmllbGRzEhUKDXNlY3JldF9zaGFyZXMYASABKAUSGAoQc2VjcmV0X3RocmVzaG9sZBgCIAEoBRIVCg1zdG9yZWRfc2hhcmVzGAMgASgFEhAKCHBncF9rZXlzGAQgAygJEhoKEnJvb3RfdG9rZW5fcGdwX2tleRgFIAEoCRIXCg9yZWNvdmVyeV9zaGFyZXMYBiABKAUSGgoScmVjb3ZlcnlfdGhyZXNob2xkGAcgASgFEhkKEXJlY292ZXJ5X3BncF9rZXlzGAggAygJIpUBCgtSZWtleUZpZWxkcxIVCg1zZWNyZXRfc2hhcmVzGAEgASgFEhgKEHNlY3JldF90aHJlc2hvbGQYAiABKAUSFQoNc3RvcmVkX3NoYXJlcxgDIAEoBRIQCghwZ3Bfa2V5cxgEIAMoCRIOCgZiYWNrdXAYBSABKAgSHAoUcmVxdWlyZV92ZXJpZmljYXRpb24YBiABKAgiKQoLU2hhcmVGaWVsZHMSCwoDa2V5GAEgASgJEg0KBW5vbmNlGAIgASgJIjIKEkdlbmVyYXRlUm9vdEZpZWxkcxILCgNvdHAYASABKAkSDwoHcGdwX2tleRgCIAEoCSI7CgxVbnNlYWxGaWVsZHMSCwoDa2V5GAEgASgJEg0KBXJlc2V0GAIgASgIEg8KB21pZ3JhdGUYAyABKAgi3gIKC01vdW50RmllbGRzEgwKBHBhdGgYASABKAkSDAoEdHlwZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIOCgZjb25maWcYBCABKAkSPAoHb3B0aW9ucxgFIAMoCzIrLnN0ZXdhcmQudG9rZW5zLnYxLk1vdW50RmllbGRzLk9wdGlvbnNFbnRyeRINCgVsb2NhbBgGIAEoCBIRCglzZWFsX3dyYXAYByABKAgSHwoXZXh0ZXJuYWxfZW50cm9weV9hY2Nlc3MYCCABKAgSFgoOcGx1Z2luX3ZlcnNpb24YCSABKAkSEwoLcGx1Z2luX25hbWUYCiABKAkSGQoRZGVmYXVsdF9sZWFzZV90dGwYCyABKAkSFQoNbWF4X2xlYXNlX3R0bBgMIAEoCRouCgxPcHRpb25zRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASIpCg1SZW1vdW50RmllbGRzEgwKBGZyb20YASABKAkSCgoCdG8YAiABKAkiKwoTUmVtb3VudFN0YXR1c0ZpZWxkcxIUCgxtaWdyYXRpb25faWQYASABKAkiOwoMUG9saWN5RmllbGRzEgwKBG5hbWUYASABKAkSDgoGcG9saWN5GAIgASgJEg0KBXJ1bGVzGAMgASgJIlIKEkNhcGFiaWxpdGllc0ZpZWxkcxINCgVwYXRocxgBIAMoCRIMCgRwYXRoGAIgAygJEg0KBXRva2VuGAMgASgJEhAKCGFjY2Vzc29yGAQgASgJIlYKC0xlYXNlRmllbGRzEhAKCGxlYXNlX2lkGAEgASgJEhQKDHVybF9sZWFzZV9pZBgCIAEoCRIRCglpbmNyZW1lbnQYAyABKAkSDAoEc3luYxgEIAEoCCIxChFMZWFzZVByZWZpeEZpZWxkcxIOCgZwcmVmaXgYASABKAkSDAoEc3luYxgCIAEoCCJRChBMZWFzZUNvdW50RmllbGRzEgwKBHR5cGUYASABKAkSIAoYaW5jbHVkZV9jaGlsZF9uYW1lc3BhY2VzGAIgASgIEg0KBWxpbWl0GAMgASgJIh8KDldyYXBwaW5nRmllbGRzEg0KBXRva2VuGAEgASgJIk4KCkNvcnNGaWVsZHMSDgoGZW5hYmxlGAEgASgIEhcKD2FsbG93ZWRfb3JpZ2lucxgCIAMoCRIXCg9hbGxvd2VkX2hlYWRlcnMYAyADKAkiLgoPQXVkaXRIYXNoRmllbGRzEgwKBHBhdGgYASABKAkSDQoFaW5wdXQYAiABKAkiHQoNVWlNb3VudEZpZWxkcxIMCgRwYXRoGAEgASgJIh8KD0N1YmJ5aG9sZUZpZWxkcxIMCgRwYXRoGAEgASgJYgZwcm90bzM");
 
 /**
  * A path without fields.
@@ -100,13 +100,195 @@ export const HealthFieldsSchema: GenMessage<HealthFields> = /*@__PURE__*/
   messageDesc(file_steward_tokens_v1_sys_fields, 1);
 
 /**
- * A share of the root key.
+ * Into how many shares the new root key is split.
+ *
+ * @generated from message steward.tokens.v1.InitFields
+ */
+export type InitFields = Message<"steward.tokens.v1.InitFields"> & {
+  /**
+   * Shares to make, 1 to 255.
+   *
+   * @generated from field: int32 secret_shares = 1;
+   */
+  secretShares: number;
+
+  /**
+   * Shares that unseal the store.
+   *
+   * @generated from field: int32 secret_threshold = 2;
+   */
+  secretThreshold: number;
+
+  /**
+   * Taken for older clients.
+   *
+   * @generated from field: int32 stored_shares = 3;
+   */
+  storedShares: number;
+
+  /**
+   * Not supported: encrypt each share yourself.
+   *
+   * @generated from field: repeated string pgp_keys = 4;
+   */
+  pgpKeys: string[];
+
+  /**
+   * Not supported: encrypt the token yourself.
+   *
+   * @generated from field: string root_token_pgp_key = 5;
+   */
+  rootTokenPgpKey: string;
+
+  /**
+   * There are no recovery keys.
+   *
+   * @generated from field: int32 recovery_shares = 6;
+   */
+  recoveryShares: number;
+
+  /**
+   * There are no recovery keys.
+   *
+   * @generated from field: int32 recovery_threshold = 7;
+   */
+  recoveryThreshold: number;
+
+  /**
+   * There are no recovery keys.
+   *
+   * @generated from field: repeated string recovery_pgp_keys = 8;
+   */
+  recoveryPgpKeys: string[];
+};
+
+/**
+ * Describes the message steward.tokens.v1.InitFields.
+ * Use `create(InitFieldsSchema)` to create a new message.
+ */
+export const InitFieldsSchema: GenMessage<InitFields> = /*@__PURE__*/
+  messageDesc(file_steward_tokens_v1_sys_fields, 2);
+
+/**
+ * Into how many shares the next root key is split.
+ *
+ * @generated from message steward.tokens.v1.RekeyFields
+ */
+export type RekeyFields = Message<"steward.tokens.v1.RekeyFields"> & {
+  /**
+   * Shares to make, 1 to 255.
+   *
+   * @generated from field: int32 secret_shares = 1;
+   */
+  secretShares: number;
+
+  /**
+   * Shares that unseal the store.
+   *
+   * @generated from field: int32 secret_threshold = 2;
+   */
+  secretThreshold: number;
+
+  /**
+   * Taken for older clients.
+   *
+   * @generated from field: int32 stored_shares = 3;
+   */
+  storedShares: number;
+
+  /**
+   * Not supported: encrypt each share yourself.
+   *
+   * @generated from field: repeated string pgp_keys = 4;
+   */
+  pgpKeys: string[];
+
+  /**
+   * Only with `pgp_keys`.
+   *
+   * @generated from field: bool backup = 5;
+   */
+  backup: boolean;
+
+  /**
+   * The present shares stay valid until `sys/rekey/verify` has the new ones.
+   *
+   * @generated from field: bool require_verification = 6;
+   */
+  requireVerification: boolean;
+};
+
+/**
+ * Describes the message steward.tokens.v1.RekeyFields.
+ * Use `create(RekeyFieldsSchema)` to create a new message.
+ */
+export const RekeyFieldsSchema: GenMessage<RekeyFields> = /*@__PURE__*/
+  messageDesc(file_steward_tokens_v1_sys_fields, 3);
+
+/**
+ * A share that an attempt needs.
+ *
+ * @generated from message steward.tokens.v1.ShareFields
+ */
+export type ShareFields = Message<"steward.tokens.v1.ShareFields"> & {
+  /**
+   * The share, hexadecimal or base64.
+   *
+   * @generated from field: string key = 1;
+   */
+  key: string;
+
+  /**
+   * The nonce of the attempt.
+   *
+   * @generated from field: string nonce = 2;
+   */
+  nonce: string;
+};
+
+/**
+ * Describes the message steward.tokens.v1.ShareFields.
+ * Use `create(ShareFieldsSchema)` to create a new message.
+ */
+export const ShareFieldsSchema: GenMessage<ShareFields> = /*@__PURE__*/
+  messageDesc(file_steward_tokens_v1_sys_fields, 4);
+
+/**
+ * How the new root token is returned.
+ *
+ * @generated from message steward.tokens.v1.GenerateRootFields
+ */
+export type GenerateRootFields = Message<"steward.tokens.v1.GenerateRootFields"> & {
+  /**
+   * As long as the token, which is returned XORed with it; made when not given.
+   *
+   * @generated from field: string otp = 1;
+   */
+  otp: string;
+
+  /**
+   * Not supported.
+   *
+   * @generated from field: string pgp_key = 2;
+   */
+  pgpKey: string;
+};
+
+/**
+ * Describes the message steward.tokens.v1.GenerateRootFields.
+ * Use `create(GenerateRootFieldsSchema)` to create a new message.
+ */
+export const GenerateRootFieldsSchema: GenMessage<GenerateRootFields> = /*@__PURE__*/
+  messageDesc(file_steward_tokens_v1_sys_fields, 5);
+
+/**
+ * A share of the root key, or the whole key of a key file.
  *
  * @generated from message steward.tokens.v1.UnsealFields
  */
 export type UnsealFields = Message<"steward.tokens.v1.UnsealFields"> & {
   /**
-   * The key, hexadecimal or base64.
+   * The share or key, hexadecimal or base64.
    *
    * @generated from field: string key = 1;
    */
@@ -120,7 +302,7 @@ export type UnsealFields = Message<"steward.tokens.v1.UnsealFields"> & {
   reset: boolean;
 
   /**
-   * Taken for older clients.
+   * Not supported: a store keeps the seal that it was made with.
    *
    * @generated from field: bool migrate = 3;
    */
@@ -132,7 +314,7 @@ export type UnsealFields = Message<"steward.tokens.v1.UnsealFields"> & {
  * Use `create(UnsealFieldsSchema)` to create a new message.
  */
 export const UnsealFieldsSchema: GenMessage<UnsealFields> = /*@__PURE__*/
-  messageDesc(file_steward_tokens_v1_sys_fields, 2);
+  messageDesc(file_steward_tokens_v1_sys_fields, 6);
 
 /**
  * A mount.
@@ -230,7 +412,7 @@ export type MountFields = Message<"steward.tokens.v1.MountFields"> & {
  * Use `create(MountFieldsSchema)` to create a new message.
  */
 export const MountFieldsSchema: GenMessage<MountFields> = /*@__PURE__*/
-  messageDesc(file_steward_tokens_v1_sys_fields, 3);
+  messageDesc(file_steward_tokens_v1_sys_fields, 7);
 
 /**
  * A mount that moves to another path.
@@ -258,7 +440,7 @@ export type RemountFields = Message<"steward.tokens.v1.RemountFields"> & {
  * Use `create(RemountFieldsSchema)` to create a new message.
  */
 export const RemountFieldsSchema: GenMessage<RemountFields> = /*@__PURE__*/
-  messageDesc(file_steward_tokens_v1_sys_fields, 4);
+  messageDesc(file_steward_tokens_v1_sys_fields, 8);
 
 /**
  * A move that was made.
@@ -279,7 +461,7 @@ export type RemountStatusFields = Message<"steward.tokens.v1.RemountStatusFields
  * Use `create(RemountStatusFieldsSchema)` to create a new message.
  */
 export const RemountStatusFieldsSchema: GenMessage<RemountStatusFields> = /*@__PURE__*/
-  messageDesc(file_steward_tokens_v1_sys_fields, 5);
+  messageDesc(file_steward_tokens_v1_sys_fields, 9);
 
 /**
  * A policy.
@@ -314,7 +496,7 @@ export type PolicyFields = Message<"steward.tokens.v1.PolicyFields"> & {
  * Use `create(PolicyFieldsSchema)` to create a new message.
  */
 export const PolicyFieldsSchema: GenMessage<PolicyFields> = /*@__PURE__*/
-  messageDesc(file_steward_tokens_v1_sys_fields, 6);
+  messageDesc(file_steward_tokens_v1_sys_fields, 10);
 
 /**
  * Paths, and the token whose capabilities are requested.
@@ -356,7 +538,7 @@ export type CapabilitiesFields = Message<"steward.tokens.v1.CapabilitiesFields">
  * Use `create(CapabilitiesFieldsSchema)` to create a new message.
  */
 export const CapabilitiesFieldsSchema: GenMessage<CapabilitiesFields> = /*@__PURE__*/
-  messageDesc(file_steward_tokens_v1_sys_fields, 7);
+  messageDesc(file_steward_tokens_v1_sys_fields, 11);
 
 /**
  * A lease.
@@ -398,7 +580,7 @@ export type LeaseFields = Message<"steward.tokens.v1.LeaseFields"> & {
  * Use `create(LeaseFieldsSchema)` to create a new message.
  */
 export const LeaseFieldsSchema: GenMessage<LeaseFields> = /*@__PURE__*/
-  messageDesc(file_steward_tokens_v1_sys_fields, 8);
+  messageDesc(file_steward_tokens_v1_sys_fields, 12);
 
 /**
  * All leases below a path.
@@ -426,7 +608,7 @@ export type LeasePrefixFields = Message<"steward.tokens.v1.LeasePrefixFields"> &
  * Use `create(LeasePrefixFieldsSchema)` to create a new message.
  */
 export const LeasePrefixFieldsSchema: GenMessage<LeasePrefixFields> = /*@__PURE__*/
-  messageDesc(file_steward_tokens_v1_sys_fields, 9);
+  messageDesc(file_steward_tokens_v1_sys_fields, 13);
 
 /**
  * Which leases to count or list.
@@ -461,7 +643,7 @@ export type LeaseCountFields = Message<"steward.tokens.v1.LeaseCountFields"> & {
  * Use `create(LeaseCountFieldsSchema)` to create a new message.
  */
 export const LeaseCountFieldsSchema: GenMessage<LeaseCountFields> = /*@__PURE__*/
-  messageDesc(file_steward_tokens_v1_sys_fields, 10);
+  messageDesc(file_steward_tokens_v1_sys_fields, 14);
 
 /**
  * A wrapping token.
@@ -482,7 +664,7 @@ export type WrappingFields = Message<"steward.tokens.v1.WrappingFields"> & {
  * Use `create(WrappingFieldsSchema)` to create a new message.
  */
 export const WrappingFieldsSchema: GenMessage<WrappingFields> = /*@__PURE__*/
-  messageDesc(file_steward_tokens_v1_sys_fields, 11);
+  messageDesc(file_steward_tokens_v1_sys_fields, 15);
 
 /**
  * Which pages of other origins may call the API.
@@ -517,7 +699,7 @@ export type CorsFields = Message<"steward.tokens.v1.CorsFields"> & {
  * Use `create(CorsFieldsSchema)` to create a new message.
  */
 export const CorsFieldsSchema: GenMessage<CorsFields> = /*@__PURE__*/
-  messageDesc(file_steward_tokens_v1_sys_fields, 12);
+  messageDesc(file_steward_tokens_v1_sys_fields, 16);
 
 /**
  * A text to hash as the audit does.
@@ -545,7 +727,7 @@ export type AuditHashFields = Message<"steward.tokens.v1.AuditHashFields"> & {
  * Use `create(AuditHashFieldsSchema)` to create a new message.
  */
 export const AuditHashFieldsSchema: GenMessage<AuditHashFields> = /*@__PURE__*/
-  messageDesc(file_steward_tokens_v1_sys_fields, 13);
+  messageDesc(file_steward_tokens_v1_sys_fields, 17);
 
 /**
  * A path whose mount is requested.
@@ -566,7 +748,7 @@ export type UiMountFields = Message<"steward.tokens.v1.UiMountFields"> & {
  * Use `create(UiMountFieldsSchema)` to create a new message.
  */
 export const UiMountFieldsSchema: GenMessage<UiMountFields> = /*@__PURE__*/
-  messageDesc(file_steward_tokens_v1_sys_fields, 14);
+  messageDesc(file_steward_tokens_v1_sys_fields, 18);
 
 /**
  * A path in a token's own cupboard.
@@ -587,5 +769,5 @@ export type CubbyholeFields = Message<"steward.tokens.v1.CubbyholeFields"> & {
  * Use `create(CubbyholeFieldsSchema)` to create a new message.
  */
 export const CubbyholeFieldsSchema: GenMessage<CubbyholeFields> = /*@__PURE__*/
-  messageDesc(file_steward_tokens_v1_sys_fields, 15);
+  messageDesc(file_steward_tokens_v1_sys_fields, 19);
 

@@ -153,6 +153,8 @@ export type GetSealStatusResponse = Message<"steward.tokens.v1.GetSealStatusResp
   n: number;
 
   /**
+   * Shares given so far.
+   *
    * @generated from field: int32 progress = 6;
    */
   progress: number;
@@ -180,7 +182,7 @@ export type GetSealStatusResponse = Message<"steward.tokens.v1.GetSealStatusResp
   clusterId: string;
 
   /**
-   * Empty: no shares are being given.
+   * Of the unsealing in progress; empty without one.
    *
    * @generated from field: string nonce = 11;
    */

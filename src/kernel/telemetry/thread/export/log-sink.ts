@@ -10,7 +10,7 @@ import type { WireLog } from "../../messages.ts";
 import type { Attributes, AttributeValue, Severity } from "../../types.ts";
 import type { BatchOptions } from "../options.ts";
 import type { RemoteScope } from "../remote-scope.ts";
-import { sdkResource } from "../sdk-resource.ts";
+import { Owners } from "./owners.ts";
 import { QueueCount } from "../../../async/queue-count.ts";
 
 const SEVERITIES: Readonly<Record<Severity, SeverityNumber>> = {
@@ -37,13 +37,17 @@ export class LogSink {
   readonly queue: QueueCount;
   readonly processor: LogRecordProcessor;
   readonly #dropped: () => void;
+  readonly #owners: Owners = new Owners();
   readonly #loggers = new WeakMap<RemoteScope, Logger>();
 
   constructor(options: LogSinkOptions) {
     this.#dropped = options.dropped;
     const { capacity, batchSize, delayMs } = options.batch;
     this.queue = new QueueCount(capacity);
-    const exporter = options.exporter((records) => this.queue.leave(records));
+    const exporter = this.#owners.fence(
+      options.exporter((records) => this.queue.leave(records)),
+      (records) => this.queue.drop(records),
+    );
     // The processor's own bound is never reached: ours, which counts, is lower.
     this.processor = new BatchLogRecordProcessor({
       exporter,
@@ -81,7 +85,7 @@ export class LogSink {
     const known = this.#loggers.get(scope);
     if (known) return known;
     const provider = new LoggerProvider({
-      resource: sdkResource(scope.logResource),
+      resource: this.#owners.resource(scope),
       processors: [this.processor],
     });
     const logger = provider.getLogger("steward");

@@ -37,7 +37,7 @@ export function seriesProducer(scope: RemoteScope, options: ProducerOptions): Me
     async collect() {
       const snapshot = await scope.snapshot(options.timeoutMs);
       if (!snapshot) {
-        if (!scope.closed) options.skipped();
+        if (!scope.closed && scope.mayLeave) options.skipped();
         return NOTHING;
       }
       const metrics = collectMetrics(scope, snapshot);

@@ -7,7 +7,7 @@ import type { ReadableSpan, SpanExporter, SpanProcessor } from "@opentelemetry/s
 import type { WireSpan, WireSpanContext } from "../../types.ts";
 import type { BatchOptions } from "../options.ts";
 import type { RemoteScope } from "../remote-scope.ts";
-import { sdkResource } from "../sdk-resource.ts";
+import { Owners } from "./owners.ts";
 import { QueueCount } from "../../../async/queue-count.ts";
 
 export interface SpanSinkOptions {
@@ -28,13 +28,16 @@ export class SpanSink {
   readonly queue: QueueCount;
   readonly processor: SpanProcessor;
   readonly #dropped: () => void;
-  readonly #resources = new WeakMap<RemoteScope, Resource>();
+  readonly #owners: Owners = new Owners();
 
   constructor(options: SpanSinkOptions) {
     const { capacity, batchSize, delayMs } = options.batch;
     this.queue = new QueueCount(capacity);
     this.#dropped = options.dropped;
-    const exporter = options.exporter((spans) => this.queue.leave(spans));
+    const exporter = this.#owners.fence(
+      options.exporter((spans) => this.queue.leave(spans)),
+      (spans) => this.queue.drop(spans),
+    );
     // The processor's own bound is never reached: ours, which counts, is lower.
     this.processor = new BatchSpanProcessor({
       exporter,
@@ -47,15 +50,7 @@ export class SpanSink {
 
   add(scope: RemoteScope, span: WireSpan): void {
     if (!this.queue.enter()) return this.#dropped();
-    this.processor.onEnd(readable(span, this.#resource(scope), scope));
-  }
-
-  #resource(scope: RemoteScope): Resource {
-    const known = this.#resources.get(scope);
-    if (known) return known;
-    const resource = sdkResource(scope.logResource);
-    this.#resources.set(scope, resource);
-    return resource;
+    this.processor.onEnd(readable(span, this.#owners.resource(scope), scope));
   }
 }
 

@@ -40,7 +40,9 @@ export class Gatherings {
   async take(coalesce: boolean): Promise<Gathering> {
     const running = coalesce ? this.#join() : this.#begin(1);
     const result = await running.result;
-    return { ...result, release: () => this.#leave(running) };
+    // A gathering that is reused may be older than the end of a fence.
+    const gathered = result.gathered.filter(({ scope }) => scope.mayLeave);
+    return { ...result, gathered, release: () => this.#leave(running) };
   }
 
   #join(): Running {
@@ -82,7 +84,7 @@ export class Gatherings {
     );
     const gathered = all.flatMap(({ scope, snapshot }) => {
       if (snapshot) return [{ scope, snapshot }];
-      if (!scope.closed) missing += 1;
+      if (!scope.closed && scope.mayLeave) missing += 1;
       return [];
     });
     if (missing > 0) ledger.count("snapshotsSkipped", missing);

@@ -1,14 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { createFlowStore, type FlowStore } from "../../../src/monitor/flowstore/flow-store.ts";
+import type { FlowStore } from "../../../src/monitor/flowstore/flow-store.ts";
+import { createMemoryStore } from "../../../src/monitor/flowstore/memory-store.ts";
 import { sumWindow } from "../../../src/monitor/flowstore/sum-query.ts";
-import { NOW_MS, sampleFlow, storeOptions } from "./sample-flow.ts";
+import { NOW_MS, noFilter, sampleFlow, storeOptions } from "./sample-flow.ts";
 
 const signal = new AbortController().signal;
 
 function open(): { store: FlowStore; clock: { nowMs: number } } {
   const clock = { nowMs: NOW_MS };
   let seq = 0;
-  const store = createFlowStore(
+  const store = createMemoryStore(
     { clock: { now: () => clock.nowMs }, nextSeq: () => (seq += 1) },
     "lab",
     storeOptions,
@@ -17,9 +18,17 @@ function open(): { store: FlowStore; clock: { nowMs: number } } {
 }
 
 const all = { startMs: 0, endMs: NOW_MS * 2, top: 10 };
+/** Single connections that are held, the oldest first. */
+async function held(store: FlowStore) {
+  const { rows } = await store.select(
+    { ...all, filter: noFilter, limit: 5_000, before: undefined },
+    signal,
+  );
+  return rows.toReversed();
+}
 
 describe("A flow store", () => {
-  it("refuses what is older than the retention or too far ahead", () => {
+  it("refuses what is older than the retention or too far ahead", async () => {
     const { store } = open();
     expect([
       store.record(sampleFlow({ timeMs: NOW_MS - 3_600_001 })),
@@ -34,17 +43,26 @@ describe("A flow store", () => {
       observations: 3,
       truncated: 0,
       times: { earliestMs: NOW_MS - 3_630_000, latestMs: NOW_MS + 30_000 },
+      backend: {
+        kind: "memory",
+        path: undefined,
+        error: undefined,
+        queued: 0,
+        queueDrops: 0,
+        rows: 0,
+        sizeBytes: 0,
+      },
     });
   });
 
-  it("drops minutes and connections once they are older than the retention", () => {
+  it("drops minutes and connections once they are older than the retention", async () => {
     const { store, clock } = open();
     store.record(sampleFlow({ timeMs: NOW_MS - 3_000_000 }));
     store.record(sampleFlow());
     clock.nowMs += 700_000;
-    expect([store.status().buckets, store.recent.flows.length]).toEqual([1, 1]);
+    expect([store.status().buckets, (await held(store)).length]).toEqual([1, 1]);
     clock.nowMs += 3_600_000;
-    expect([store.status().buckets, store.status().times, store.recent.flows.length]).toEqual([
+    expect([store.status().buckets, store.status().times, (await held(store)).length]).toEqual([
       0,
       undefined,
       0,
@@ -62,7 +80,7 @@ describe("A flow store", () => {
       first: { flows: 1_100, txBytes: 110_000 },
     });
     expect([sums.truncated, store.status().truncated]).toEqual([1_100, 1_100]);
-    expect(store.recent.flows.length).toBe(1_000);
+    expect((await held(store)).length).toBe(1_000);
   });
 
   it("sums each end of a connection, seen from there, and a label at both ends once", async () => {
@@ -116,11 +134,11 @@ describe("A flow store", () => {
     ]);
   });
 
-  it("keeps the newest connections by time, whatever the order of their arrival", () => {
+  it("keeps the newest connections by time, whatever the order of their arrival", async () => {
     const { store } = open();
     for (let at = 0; at < 3_500; at += 1)
       store.record(sampleFlow({ timeMs: NOW_MS - ((at * 13) % 3_500) * 1_000 }));
-    const times = store.recent.flows.map(({ timeMs }) => (NOW_MS - timeMs) / 1_000);
+    const times = (await held(store)).map(({ timeMs }) => (NOW_MS - timeMs) / 1_000);
     expect(times).toEqual(Array.from({ length: 1_000 }, (_, at) => 999 - at));
   });
 });

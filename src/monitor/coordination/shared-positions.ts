@@ -1,0 +1,135 @@
+/**
+ * Read positions that replicas share: how far logs and buckets have been read, so that the next
+ * holder of the lease goes on there instead of where it was itself when it last held it. Everything
+ * else that is remembered stays each replica's own.
+ */
+import type { Clock } from "../../kernel/base/clock.ts";
+import type { Evidence, Marks, NetworkMemory } from "../checkpoints/types.ts";
+
+/** Topic of the positions, from the monitor to the election. */
+export const POSITIONS_TOPIC = "positions";
+/** Changes within this time are published together. */
+const GATHER_MS = 500;
+/** More are of configurations that are gone. */
+const MAX_NAMES = 256;
+/** A bucket's feed keeps its position, its unfinished lists and their start under these names. */
+const CURSOR = "/cursor";
+const LISTS = ["/scan-from", "/scan/"] as const;
+
+type Positions = Map<string, number>;
+
+export interface SharedPositions {
+  /** The network's memory, with the later of its own and the shared positions. */
+  of(network: string, own: NetworkMemory): NetworkMemory;
+  /** Publishes what has changed. */
+  flush(): void;
+}
+
+/** `given`: what the last holder published; anything else than that counts as nothing. */
+export function createSharedPositions(
+  clock: Clock,
+  given: string | undefined,
+  publish: (text: string) => void,
+): SharedPositions {
+  const networks = readPositions(given);
+  let timer: Disposable | undefined;
+
+  const flush = (): void => {
+    if (timer === undefined) return;
+    timer[Symbol.dispose]();
+    timer = undefined;
+    publish(
+      JSON.stringify(
+        Object.fromEntries([...networks].map(([name, all]) => [name, Object.fromEntries(all)])),
+      ),
+    );
+  };
+  return {
+    of(network, own) {
+      const known = networks.get(network) ?? new Map<string, number>();
+      networks.set(network, known);
+      const advance = (name: string, ms: number): void => {
+        if (ms <= (known.get(name) ?? 0)) return;
+        known.delete(name);
+        known.set(name, ms);
+        const [oldest] = known.keys();
+        if (known.size > MAX_NAMES && oldest !== undefined) known.delete(oldest);
+        timer ??= clock.timer(clock.monotonic() + GATHER_MS, flush);
+      };
+      return {
+        ...own,
+        seen: (name, capacity) => own.seen(name, capacity),
+        marks: sharedMarks(own.marks, known, advance),
+        evidence: sharedEvidence(own.evidence, known, advance),
+      };
+    },
+    flush,
+  };
+}
+
+type Advance = (name: string, ms: number) => void;
+
+function sharedMarks(own: Marks, known: Positions, advance: Advance): Marks {
+  return {
+    get: (name) => later(own.get(name), known.get(`mark/${name}`)),
+    async set(name, markMs) {
+      await own.set(name, markMs);
+      advance(`mark/${name}`, markMs);
+    },
+  };
+}
+
+function sharedEvidence(own: Evidence, known: Positions, advance: Advance): Evidence {
+  /** Whether another replica read the feed further than this one. */
+  const passed = (feed: string): boolean => {
+    const cursor = own.get(`${feed}${CURSOR}`);
+    return (known.get(`${feed}${CURSOR}`) ?? 0) > (typeof cursor === "number" ? cursor : 0);
+  };
+  const isPassedList = (key: string): boolean =>
+    LISTS.some((name) => key.includes(name) && passed(key.slice(0, key.indexOf(name))));
+  return {
+    get(key) {
+      if (isPassedList(key)) return undefined;
+      const value = own.get(key);
+      return key.endsWith(CURSOR)
+        ? later(typeof value === "number" ? value : undefined, known.get(key))
+        : value;
+    },
+    list: (prefix) => (isPassedList(prefix) ? [] : own.list(prefix)),
+    async change(changes) {
+      await own.change(changes);
+      for (const [key, value] of changes)
+        if (key.endsWith(CURSOR) && typeof value === "number") advance(key, value);
+    },
+  };
+}
+
+function later(own: number | undefined, shared: number | undefined): number | undefined {
+  return own === undefined || shared === undefined ? (own ?? shared) : Math.max(own, shared);
+}
+
+function readPositions(text: string | undefined): Map<string, Positions> {
+  const networks = new Map<string, Positions>();
+  for (const [network, all] of entriesOf(parse(text ?? "")))
+    networks.set(
+      network,
+      new Map(
+        entriesOf(all).flatMap(([name, ms]) =>
+          typeof ms === "number" && Number.isFinite(ms) ? [[name, ms]] : [],
+        ),
+      ),
+    );
+  return networks;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function entriesOf(value: unknown): [string, unknown][] {
+  return typeof value === "object" && value !== null ? Object.entries(value) : [];
+}

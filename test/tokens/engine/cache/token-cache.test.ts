@@ -1,0 +1,173 @@
+import { describe, expect, it } from "vitest";
+import { TokenCache, type Minting } from "../../../../src/tokens/engine/cache/token-cache.ts";
+import type { FreshToken } from "../../../../src/tokens/engine/types.ts";
+
+const HOUR = 3_600_000;
+
+function bench(minTtlMs = HOUR / 2) {
+  const open = new Set<string>();
+  const seen: string[] = [];
+  const state = { nowMs: 0 };
+  const cache = new TokenCache(
+    {
+      nowMs: () => state.nowMs,
+      sharing: {
+        open: (share) => void open.add(share),
+        isOpen: (share) => open.has(share),
+        seen: (outcome) => void seen.push(outcome),
+      },
+    },
+    minTtlMs,
+  );
+  let made = 0;
+  const fresh = (bytes: number): FreshToken => {
+    made += 1;
+    return {
+      installationId: 1,
+      minted: { token: `ghs_${made}`, data: {} },
+      expiresAtMs: state.nowMs + HOUR,
+      bytes,
+    };
+  };
+  const take = async (key: string, more: Partial<Minting> & { bytes?: number } = {}) => {
+    const { token, reused } = await cache.take(key, {
+      share: `share-${made}-${key}`,
+      path: "github/token",
+      permissionSet: undefined,
+      signal: new AbortController().signal,
+      mint: () => Promise.resolve(fresh(more.bytes ?? 100)),
+      ...more,
+    });
+    return { token: token.minted.token, share: token.share, reused };
+  };
+  return { cache, take, open, seen, state, fresh };
+}
+
+/** A mint that the test ends, and the signal that it got. */
+function pending() {
+  const { promise, resolve, reject } = Promise.withResolvers<FreshToken>();
+  const signals: AbortSignal[] = [];
+  const mint = (signal: AbortSignal): Promise<FreshToken> => {
+    signals.push(signal);
+    signal.addEventListener("abort", () => reject(signal.reason as Error));
+    return promise;
+  };
+  return { mint, resolve, reject, signals };
+}
+
+describe("a token cache", () => {
+  it("gives a held token while it lives long enough and may be shared", async () => {
+    const { take, open, state, cache, seen } = bench();
+    const first = await take("a");
+    expect(await take("a")).toEqual({ ...first, reused: true });
+    state.nowMs = HOUR / 2;
+    expect(await take("a")).toMatchObject({ token: first.token });
+    state.nowMs += 1;
+    const second = await take("a");
+    expect(second).toMatchObject({ token: "ghs_2", reused: false });
+    open.delete(second.share);
+    expect(cache.size).toBe(0);
+    expect(await take("a")).toMatchObject({ token: "ghs_3", reused: false });
+    expect(seen).toEqual(["miss", "hit", "hit", "miss", "miss"]);
+  });
+
+  it("holds 1,000 tokens, the least recently used make way", async () => {
+    const { take, cache } = bench();
+    for (let at = 0; at < 1_000; at += 1) await take(`k${at}`);
+    await take("k0");
+    await take("one more");
+    expect(cache.size).toBe(1_000);
+    expect(await take("k0")).toMatchObject({ reused: true });
+    expect(await take("k1")).toMatchObject({ reused: false });
+  });
+
+  it("holds 8 MiB of answers, and none that is larger", async () => {
+    const { take, cache } = bench();
+    const MIB = 2 ** 20;
+    await take("huge", { bytes: 8 * MIB + 1 });
+    expect(cache.size).toBe(0);
+    for (const key of ["a", "b", "c"]) await take(key, { bytes: 3 * MIB });
+    expect(cache.size).toBe(2);
+    expect(await take("a", { bytes: 3 * MIB })).toMatchObject({ reused: false });
+    expect(await take("c", { bytes: 3 * MIB })).toMatchObject({ reused: true });
+  });
+
+  it("forgets the tokens of one permission set, also one that is being minted", async () => {
+    const { take, fresh } = bench();
+    await take("a", { permissionSet: "ci" });
+    await take("b", { permissionSet: "deploy" });
+    const { mint, resolve } = pending();
+    const under = bench();
+    const flying = under.take("c", { permissionSet: "ci", mint });
+    under.cache.forget("ci");
+    resolve(fresh(1));
+    expect(await flying).toMatchObject({ reused: false });
+    expect(await under.take("c", { permissionSet: "ci" })).toMatchObject({ reused: false });
+  });
+});
+
+describe("equal requests at once", () => {
+  it("are one mint, however many they are", async () => {
+    const { take, fresh } = bench();
+    const { mint, resolve, signals } = pending();
+    const all = Array.from({ length: 50 }, () => take("a", { mint }));
+    resolve(fresh(1));
+    const taken = await Promise.all(all);
+    expect(signals).toHaveLength(1);
+    expect(taken.filter(({ reused }) => !reused)).toHaveLength(1);
+    expect(new Set(taken.map(({ token }) => token)).size).toBe(1);
+  });
+
+  it("fail together, and the next one tries again", async () => {
+    const { take, cache } = bench();
+    const { mint, reject } = pending();
+    const all = Array.from({ length: 3 }, () => take("a", { mint }));
+    reject(new Error("refused"));
+    for (const one of await Promise.allSettled(all))
+      expect(one).toMatchObject({ status: "rejected", reason: { message: "refused" } });
+    expect(cache.size).toBe(0);
+    expect(await take("a")).toMatchObject({ reused: false });
+  });
+
+  it("go on when the first requester goes away, and when another one does", async () => {
+    const { take, fresh } = bench();
+    const { mint, resolve, signals } = pending();
+    const [first, second] = [new AbortController(), new AbortController()];
+    const one = take("a", { mint, signal: first.signal });
+    const two = take("a", { mint, signal: second.signal });
+    const three = take("a", { mint });
+    first.abort();
+    second.abort(new Error("gone"));
+    await expect(two).rejects.toThrow("gone");
+    expect(signals[0]?.aborted).toBe(false);
+    resolve(fresh(1));
+    expect([(await one).token, (await three).token]).toEqual(["ghs_1", "ghs_1"]);
+  });
+
+  it("end with the last requester, and one who comes then mints anew", async () => {
+    const { take } = bench();
+    const { mint, signals } = pending();
+    const [first, second] = [new AbortController(), new AbortController()];
+    const gone = [
+      take("a", { mint, signal: first.signal }),
+      take("a", { mint, signal: second.signal }),
+    ];
+    first.abort(new Error("gone"));
+    second.abort(new Error("gone"));
+    const late = take("a");
+    for (const one of await Promise.allSettled(gone))
+      expect(one).toMatchObject({ status: "rejected", reason: { message: "gone" } });
+    expect(signals[0]?.aborted).toBe(true);
+    expect(await late).toMatchObject({ token: "ghs_1", reused: false });
+  });
+
+  it("are not joined by one who has gone already", async () => {
+    const { take, fresh } = bench();
+    const { mint, resolve } = pending();
+    const first = take("a", { mint });
+    const gone = take("a", { mint, signal: AbortSignal.abort(new Error("gone")) });
+    await expect(gone).rejects.toThrow("gone");
+    resolve(fresh(1));
+    expect(await first).toMatchObject({ reused: false });
+  });
+});
