@@ -30,7 +30,9 @@ export const TIMED: Readonly<Record<string, string>> = {
   "test/faults/loop.test.ts": "no request holds the event loop",
   "test/faults/dedup/loop.test.ts": "no call of a large archive holds the event loop",
   "test/faults/replicas.test.ts": "replicas take over within two lengths of a lease",
+  "test/faults/timing-requests.test.ts": "compares times of requests a few microseconds apart",
   "test/faults/decoders/decoders.test.ts": "whatever comes is decoded or refused soon",
+  "test/gateway/web/browser/landing-large.test.ts": "a large page is painted and filtered in time",
   "test/monitor/coordination/election.test.ts": "a holder stops before its lease ends",
   "test/tokens/plugin/host-faults.test.ts": "a plugin ends in time when its host is gone",
 };

@@ -199,7 +199,9 @@ describe("equal requests", () => {
   });
 
   it("of which one fails all fail, and nothing of it is kept", async () => {
-    host.faults.next("mint", { kind: "status", status: 403, message: "no" });
+    host.estate.change(1001, { suspendedAt: "2026-01-01T00:00:00Z" });
+    // All have come long before the answer does.
+    host.faults.next("mint", { kind: "delay", ms: 1_000 });
     const statuses: number[] = [];
     expect(
       await calls(
@@ -208,6 +210,7 @@ describe("equal requests", () => {
           void statuses.push(...(await times(6, () => mint())).map(({ status }) => status)),
       ),
     ).toBe(1);
+    host.estate.change(1001, { suspendedAt: null });
     expect(statuses).toEqual(Array.from({ length: 6 }, () => 400));
     expect((await mintOk()).data.reused).toBe(false);
     const { json } = await vault.ask("GET", "sys/leases/orphans");

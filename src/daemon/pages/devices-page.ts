@@ -1,6 +1,7 @@
 /** The pages at `/devices` and `/devices/{id}`, over the monitor's own status. */
 import { pageAssets } from "../../../gateway/web/assets.ts";
-import { devicesRoutes, type DevicesRouteOptions } from "../../../gateway/web/devices/route.ts";
+import { devicesRoutes } from "../../../gateway/web/devices/route.ts";
+import type { ReadPageOptions } from "../../../gateway/web/read-page.ts";
 import type { PresenceReport } from "../../gen/presence-json.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { ownMessage } from "../../kernel/base/errors.ts";
@@ -17,7 +18,7 @@ interface DevicesPageSources {
 
 export function devicesPageRoutes(
   { monitor, clock }: DevicesPageSources,
-  options: DevicesRouteOptions,
+  options: ReadPageOptions,
 ): readonly PlainRoute[] {
   return devicesRoutes(
     {

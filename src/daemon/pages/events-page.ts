@@ -1,6 +1,7 @@
 /** The page at `/events`, over the monitor's own API. */
 import { pageAssets } from "../../../gateway/web/assets.ts";
-import { eventsRoute, type EventsRouteOptions } from "../../../gateway/web/events/route.ts";
+import { eventsRoute } from "../../../gateway/web/events/route.ts";
+import type { FollowingPageOptions } from "../../../gateway/web/read-page.ts";
 import type { EventList } from "../../gen/events-json.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { ownMessage } from "../../kernel/base/errors.ts";
@@ -16,7 +17,7 @@ export interface EventsPageSources {
 
 export function eventsPageRoute(
   { monitor, clock }: EventsPageSources,
-  options: EventsRouteOptions,
+  options: FollowingPageOptions,
 ): PlainRoute {
   return eventsRoute(
     {

@@ -1,6 +1,7 @@
 /** The page at `/flows`, over the monitor's own API. */
 import { pageAssets } from "../../../gateway/web/assets.ts";
-import { flowsRoute, type FlowsRouteOptions } from "../../../gateway/web/flows/route.ts";
+import { flowsRoute } from "../../../gateway/web/flows/route.ts";
+import type { FollowingPageOptions } from "../../../gateway/web/read-page.ts";
 import type { FlowReport } from "../../gen/flows-json.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { ownMessage } from "../../kernel/base/errors.ts";
@@ -16,7 +17,7 @@ export interface FlowsPageSources {
 
 export function flowsPageRoute(
   { monitor, clock }: FlowsPageSources,
-  options: FlowsRouteOptions,
+  options: FollowingPageOptions,
 ): PlainRoute {
   return flowsRoute(
     {

@@ -1,6 +1,7 @@
 /** The page at `/tokens`, over the tokens service's own API. */
 import { pageAssets } from "../../../gateway/web/assets.ts";
-import { tokensRoute, type TokensRouteOptions } from "../../../gateway/web/tokens/route.ts";
+import { tokensRoute } from "../../../gateway/web/tokens/route.ts";
+import type { FollowingPageOptions } from "../../../gateway/web/read-page.ts";
 import { OverviewService } from "../../gen/steward/tokens/v1/overview_service_pb.ts";
 import type { TokensReport } from "../../gen/tokens-json.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
@@ -12,7 +13,7 @@ import { callHandler } from "./call-handler.ts";
 
 export function tokensPageRoute(
   { tokens, clock }: { readonly tokens: Pick<Service, "rpc">; readonly clock: Clock },
-  options: TokensRouteOptions,
+  options: FollowingPageOptions,
 ): PlainRoute {
   return tokensRoute(
     {
