@@ -27,7 +27,7 @@ export const daemonStores: readonly Omit<EnvSpec, "directory">[] = [
   historyStore,
 ];
 
-/** What is known of the stores that a folder, or a backup, may have. */
+/** Specifications of all stores that a state folder, or a backup, may hold. */
 export function knownStores(directory: string): Omit<EnvSpec, "directory">[] {
   const flows = flowStoresIn(directory).map((name) =>
     flowStoreSpec(name, flowDisk.maxRows.default),

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { OverviewService } from "../../src/gen/steward/tokens/v1/overview_service_pb.ts";
 import type { CodeHost } from "../../src/demo/code-host/code-host.ts";
+import type { TokensReport } from "../../src/gen/tokens-json.ts";
 import {
   chromiumPath,
   openPage,
@@ -230,11 +231,12 @@ describe("the overview of tokens", () => {
   });
 
   it("is the same over gRPC and Connect, and filters by its address", async () => {
-    const json = await (
+    const json = (await (
       await fetch(`${vault.daemon.url}${RPC}`, { method: "POST", headers: connect, body: "{}" })
-    ).json();
+    ).json()) as { readonly tokens: TokensReport };
     const grpc = await grpcUnary(vault.daemon.host, OverviewService.method.getTokens, {});
-    for (const { tokens } of [json, grpc] as any[]) expect(tokens.mounts[0].path).toBe("github/");
+    expect(json.tokens.mounts[0]?.path).toBe("github/");
+    expect(grpc.tokens?.mounts[0]?.path).toBe("github/");
     const filtered = await page("?sets-github-.q=ci");
     expect([filtered.includes("installation 1002"), filtered.includes("example-org")]).toEqual([
       false,

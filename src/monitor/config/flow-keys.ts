@@ -179,7 +179,7 @@ function othersFolder(config: Config, directory: string): Finding[] {
       ];
 }
 
-/** What memory needs and a disk does not. */
+/** Warns of keys that limit the store in memory and are set beside one on disk. */
 function inert(config: Config): Finding[] {
   return [flows.retentionMs, flows.capacityProfile]
     .filter((key) => isChanged(config, key))

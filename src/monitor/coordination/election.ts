@@ -28,7 +28,7 @@ export interface Tenure {
   readonly signal: AbortSignal;
   /** Open while effects are allowed: closed before `signal` could fire after a pause. */
   readonly fence: Fence;
-  /** What the last holder kept; undefined before the first. */
+  /** Read positions of the previous holder; undefined before the first. */
   readonly positions: string | undefined;
   /** Keeps a text for the next holder, soon; the newest one counts. */
   keep(text: string): void;

@@ -89,7 +89,7 @@ export function createReceivers(deps: ReceiversDeps, options: ReceiversOptions):
   return receiversOf(ports);
 }
 
-/** What their ports are together. */
+/** Joins the receivers' ports: all their components, all their certificates. */
 export function receiversOf(ports: readonly ReceiverPort[]): Receivers {
   return {
     components: ports.map(({ component }) => component),

@@ -43,7 +43,7 @@ type SnapshotMessage = Extract<WriterMessage, { type: "snapshot" }>;
 
 const OVERFLOW: Attributes = { "otel.metric.overflow": true };
 
-/** What a scope needs of its writer. */
+/** The part of a writer that its scopes use. */
 export interface ScopeWriter {
   readonly rows: RowTable;
   readonly reply: (reply: WriterReply) => void;

@@ -24,7 +24,7 @@ const REMOVED_AT_ONCE = 64;
 const compress = promisify(zstdCompress);
 const COMPRESSION = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
-/** What is known of a block without reading it. */
+/** Index entry of a block: enough to decide whether a question has to read its rows. */
 export interface StoredBlock extends FlowWindow {
   readonly hour: number;
   readonly number: number;

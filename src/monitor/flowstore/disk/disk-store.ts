@@ -18,7 +18,7 @@ import { BlockSums } from "./block-sums.ts";
 import type { BlockStore, StoredBlock } from "./block-store.ts";
 import { HOUR_MS } from "./flow-block.ts";
 
-/** What one change of the file holds at most. */
+/** Upper bounds of one transaction: it delays all other writes of the process. */
 const WRITTEN_AT_ONCE = { rows: 16_384, hours: 8 };
 
 export interface DiskStoreDeps {

@@ -15,7 +15,7 @@ export const file_steward_state_v1_flows: GenFile = /*@__PURE__*/
   fileDesc("ChxzdGV3YXJkL3N0YXRlL3YxL2Zsb3dzLnByb3RvEhBzdGV3YXJkLnN0YXRlLnYxImIKDEZsb3dCbG9ja1JvdxIMCgRyb3dzGAEgASgNEhAKCGZpcnN0X21zGAIgASgBEg8KB2xhc3RfbXMYAyABKAESEAoIbGFzdF9zZXEYBCABKAESDwoHbWludXRlcxgFIAMoDSJkCgxGbG93T3duZXJSb3cSDwoHbmV0d29yaxgBIAEoCRISCgpjcmVhdGVkX21zGAIgASgBEi8KB2Fkb3B0ZWQYAyABKAsyHi5zdGV3YXJkLnN0YXRlLnYxLkZsb3dBZG9wdGlvbiJLCgxGbG93QWRvcHRpb24SDAoEZmlsZRgBIAEoCRINCgVieXRlcxgCIAEoARIMCgRyb3dzGAMgASgBEhAKCGZpbmlzaGVkGAQgASgIYgZwcm90bzM");
 
 /**
- * What is known of a block of connections of one hour. Its key is the hour since 1970 and its number in that hour; its
+ * Index entry of a block of connections of one hour. Its key is the hour since 1970 and its number in that hour; its
  * connections and their sums are the values of the tables `rows` and `sums` under the same key.
  *
  * @generated from message steward.state.v1.FlowBlockRow
