@@ -60,9 +60,13 @@ export function portOf({ daemon }: Replica, receiver: string): number {
   return Number(daemon.stderr.flatMap((line) => opened.exec(line)?.[1] ?? []).at(-1));
 }
 
-/** What the status says of the lease. */
-export async function roleOf({ daemon }: Replica): Promise<string> {
-  const { json } = await rest(daemon, "GET", "/api/status.json");
+/** What the status says of the lease. Rejects with what the replica logged last when it is gone. */
+export async function roleOf({ name, daemon }: Replica): Promise<string> {
+  const { json } = await rest(daemon, "GET", "/api/status.json").catch((error: unknown) => {
+    throw new Error(`replica ${name} does not answer:\n${daemon.stderr.slice(-40).join("\n")}`, {
+      cause: error,
+    });
+  });
   const rows = json.components as {
     name: string;
     enabled: boolean;

@@ -4,7 +4,7 @@
  * lengths.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll, describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { removeTemporaryFolders, temporaryFolder } from "../contract/daemon.ts";
 import { startEstate } from "../contract/monitor-estate.ts";
 import {
@@ -46,6 +46,11 @@ describe.skipIf(!hasEtcd)("three replicas (skipped without the etcd command)", (
         });
       for (const name of NAMES) proxies.set(name, await startProxy(etcd.endpoint));
       let replicas = await Promise.all(NAMES.map(start));
+      onTestFinished(async () => {
+        await Promise.all(replicas.map(({ daemon }) => daemon.stop("SIGKILL")));
+        for (const proxy of proxies.values()) proxy[Symbol.dispose]();
+        await exported.close();
+      });
       const tookMs: number[] = [];
       let afterwards = 0;
       for (let round = 0; round < ROUNDS; round += 1) {
@@ -81,8 +86,6 @@ describe.skipIf(!hasEtcd)("three replicas (skipped without the etcd command)", (
       expect(Math.max(...tookMs)).toBeLessThan(2 * TTL_MS);
       for (const { daemon } of replicas)
         expect(await daemon.stop()).toEqual({ code: 0, signal: null });
-      for (const proxy of proxies.values()) proxy[Symbol.dispose]();
-      await exported.close();
     },
     60_000 + ROUNDS * 40_000,
   );
