@@ -76,7 +76,7 @@ function asService(
     {
       cwd: "/",
       encoding: "utf8",
-      timeout: 45_000,
+      timeout: 100_000,
       env: {
         PATH: process.env["PATH"],
         STATE_DIRECTORY: state,
