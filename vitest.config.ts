@@ -7,6 +7,7 @@ const timed = Object.keys(TIMED);
 export default defineConfig({
   test: {
     globalSetup: "./test/built-tree.ts",
+    setupFiles: ["./test/left-processes.ts"],
     pool: "forks",
     // Tests wait about as long as they compute: four workers keep two cores busy.
     maxWorkers: 4,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, expect, it } from "vitest";
 import { removeTemporaryFolders, temporaryFolder } from "../contract/daemon.ts";
-import { endsWithParent, spawn } from "./spawn.ts";
+import { endsWithParent, killLeft, spawn } from "./spawn.ts";
 
 afterAll(removeTemporaryFolders);
 
@@ -30,3 +30,9 @@ it.skipIf(!endsWithParent)(
     await expect.poll(() => [daemon, job].map(runs)).toEqual([false, false]);
   },
 );
+
+it("what a test file did not stop ends with it", async () => {
+  const child = spawn("sleep", ["600"]);
+  killLeft();
+  expect(await once(child, "exit")).toEqual([null, "SIGKILL"]);
+});
