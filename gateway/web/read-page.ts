@@ -46,7 +46,7 @@ export interface ReadPage<Facts> {
 }
 
 /** What differs from one answer to the next. */
-export interface DrawnPage {
+interface DrawnPage {
   readonly title: string;
   readonly body: View;
   /** Data for the island. */
