@@ -60,13 +60,18 @@ export function portOf({ daemon }: Replica, receiver: string): number {
   return Number(daemon.stderr.flatMap((line) => opened.exec(line)?.[1] ?? []).at(-1));
 }
 
-/** What the status says of the lease. Rejects with what the replica logged last when it is gone. */
+/**
+ * What the status says of the lease. Rejects with what the replica logged last when it has no
+ * status.
+ */
 export async function roleOf({ name, daemon }: Replica): Promise<string> {
-  const { json } = await rest(daemon, "GET", "/api/status.json").catch((error: unknown) => {
-    throw new Error(`replica ${name} does not answer:\n${daemon.stderr.slice(-40).join("\n")}`, {
-      cause: error,
-    });
-  });
+  const { status, text, json } = await rest(daemon, "GET", "/api/status.json").catch(
+    (error: Error) => ({ status: 0, text: String(error.cause ?? error), json: undefined }),
+  );
+  if (status !== 200)
+    throw new Error(
+      `replica ${name} answers ${status}, ${text}\n${daemon.stderr.slice(-40).join("\n")}`,
+    );
   const rows = json.components as {
     name: string;
     enabled: boolean;
