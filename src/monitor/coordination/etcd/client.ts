@@ -1,11 +1,5 @@
 /** Calls of etcd's gRPC API over several endpoints: one channel each, the next after a failure. */
-import {
-  type ChannelCredentials,
-  Client,
-  type ClientDuplexStream,
-  Metadata,
-  type ServiceError,
-} from "@grpc/grpc-js";
+import { type ChannelCredentials, Client, type ClientDuplexStream, Metadata } from "@grpc/grpc-js";
 import { StewardError } from "../../../kernel/base/errors.ts";
 
 /** Answers are a few hundred bytes. */
@@ -71,20 +65,26 @@ export class EtcdClient implements Disposable {
       ).makeBidiStreamRequest(path, asBuffer, asBytes);
       const cancel = (): void => stream.cancel();
       let settled = false;
-      const fail = (error: ServiceError | null): void => {
+      const settle = (end: () => void): void => {
         // The cancellation of a stream that has served its purpose arrives as an error as well.
         if (settled) return;
         settled = true;
         signal.removeEventListener("abort", cancel);
-        reject(this.#failed(index, path, error, signal));
+        end();
       };
+      const fail = (error: { readonly details: string } | null): void =>
+        settle(() => reject(this.#failed(index, path, error, signal)));
       stream.on("error", fail);
       stream.on("end", () => fail(null));
       stream.on("data", (answer: Uint8Array) => {
-        if (settled || !accept(answer)) return;
-        settled = true;
-        signal.removeEventListener("abort", cancel);
-        resolve(answer);
+        if (settled) return;
+        try {
+          if (!accept(answer)) return;
+          settle(() => resolve(answer));
+        } catch {
+          // Thrown on, it would end the process.
+          fail({ details: "its answer is no valid message" });
+        }
         stream.cancel();
       });
       signal.addEventListener("abort", cancel, { once: true });
@@ -110,7 +110,12 @@ export class EtcdClient implements Disposable {
     return client;
   }
 
-  #failed(index: number, path: string, error: ServiceError | null, signal: AbortSignal): Error {
+  #failed(
+    index: number,
+    path: string,
+    error: { readonly details: string } | null,
+    signal: AbortSignal,
+  ): Error {
     // Whoever cancels a call says nothing about the endpoint; a call without an answer does.
     const reason: unknown = signal.aborted ? signal.reason : undefined;
     if (reason instanceof StewardError && reason.code === "cancelled") return reason;
