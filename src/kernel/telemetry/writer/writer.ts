@@ -7,16 +7,10 @@ import type { Clock } from "../../base/clock.ts";
 import { assert } from "../../base/errors.ts";
 import type { LogFields as BaseLogFields, LogLine } from "../../base/log.ts";
 import { defaultLogLimits, recordOfLine, recordOfRow, traceOf } from "./log-record.ts";
-import type { LogLimits } from "./log-record.ts";
-import type {
-  Columns,
-  WireLog,
-  WireRow,
-  WriterFigures,
-  WriterMessage,
-  WriterReply,
-} from "../messages.ts";
-import { packLogs } from "../packed-logs.ts";
+import type { LogLimits, LogRecord } from "./log-record.ts";
+import { encodeLogs } from "./encoded-logs.ts";
+import type { Columns, WireRow, WriterFigures, WriterMessage, WriterReply } from "../messages.ts";
+
 import type { TraceIds, WireSpan, AnyRow, Scope, ScopeSpec } from "../types.ts";
 import {
   LABELS_PER_MESSAGE,
@@ -101,7 +95,7 @@ interface WriterScope {
 class PortWriter implements TelemetryWriter {
   readonly #clock: Clock;
   readonly #ceiling: Ceiling;
-  readonly #logs: Outbox<WireLog>;
+  readonly #logs: Outbox<LogRecord>;
   readonly #spans: Outbox<WireSpan>;
   readonly #limits: LogLimits;
   readonly #rows = new Map<AnyRow, number>();
@@ -126,7 +120,7 @@ class PortWriter implements TelemetryWriter {
       clock,
       capacity: logs?.capacity ?? QUEUE_CAPACITY,
       perMessage: LOGS_PER_MESSAGE,
-      post: (records) => this.#post({ type: "logs", records: packLogs(records) }),
+      post: (records) => this.#postLogs(records),
     });
     this.#spans = new Outbox({
       clock,
@@ -357,6 +351,20 @@ class PortWriter implements TelemetryWriter {
     const rows = [...this.#rows].slice(this.#rowsSent).map(([row, number]) => wireRow(row, number));
     this.#rowsSent = this.#rows.size;
     this.#post({ type: "rows", rows });
+  }
+
+  #postLogs(waiting: readonly LogRecord[]): void {
+    const numbered = new Map(
+      [...this.#scopes.values()].map(({ number, scope }) => [number, scope.spec.constants]),
+    );
+    // The telemetry thread drops records of a scope that has closed.
+    const records = encodeLogs(waiting, {
+      constantsOf: (scope) => numbered.get(scope) ?? {},
+      nowMs: this.#clock.now(),
+    });
+    this.#port?.postMessage({ type: "logs", records } satisfies WriterMessage, [
+      records.bytes.buffer,
+    ]);
   }
 
   #post(message: WriterMessage): void {
