@@ -60,7 +60,7 @@ export interface WireRow {
  */
 export type WireValues = readonly (AttributeValue | null)[] | "overflow";
 
-/** Log records of one message, written by `encodeLogs`. */
+/** Log records of one message, written by `LogEncoder`. */
 export interface EncodedLogs {
   /** LogRecord messages of OTLP, one after the other; transferred. */
   readonly bytes: Uint8Array<ArrayBuffer>;

@@ -27,29 +27,49 @@ const SAMPLED = 1;
 const FIRST_CAPACITY = 65_536;
 const NANOSECONDS = 1_000_000n;
 
-export interface EncodeOptions {
+export interface LogEncoderOptions {
   /** Attributes of every record of a scope; they replace those of the same name. */
   readonly constantsOf: (scope: number) => Attributes;
-  /** When records were observed that do not say it. */
-  readonly nowMs: number;
+  /** When records are observed that do not have a time of their own for it. */
+  readonly now: () => number;
 }
 
-/** Numbers that are not finite become absent attributes. */
-export function encodeLogs(
-  records: readonly LogRecord[],
-  { constantsOf, nowMs }: EncodeOptions,
-): EncodedLogs {
-  const writer = new AttributeWriter(FIRST_CAPACITY);
-  const layouts = new Map<number, ScopeLayout>();
-  const [scopes, ends]: [number[], number[]] = [[], []];
-  for (const record of records) {
-    const layout = layouts.get(record.scope) ?? new ScopeLayout(constantsOf(record.scope));
-    layouts.set(record.scope, layout);
-    writeLog(writer, record, { layout, nowMs });
-    scopes.push(record.scope);
-    ends.push(writer.length);
+/** Encodes the records of one message. Numbers that are not finite become absent attributes. */
+export class LogEncoder {
+  readonly #options: LogEncoderOptions;
+  readonly #writer: AttributeWriter = new AttributeWriter(FIRST_CAPACITY);
+  readonly #layouts = new Map<number, ScopeLayout>();
+  readonly #scopes: number[] = [];
+  readonly #ends: number[] = [];
+  readonly #cuts: EncodedLogs["cuts"][number][] = [];
+
+  constructor(options: LogEncoderOptions) {
+    this.#options = options;
   }
-  return { bytes: writer.finish(), scopes, ends, cuts: records.flatMap(({ cut }) => cut ?? []) };
+
+  get size(): number {
+    return this.#ends.length;
+  }
+
+  add(record: LogRecord): void {
+    const { scope, cut } = record;
+    const layout = this.#layouts.get(scope) ?? new ScopeLayout(this.#options.constantsOf(scope));
+    this.#layouts.set(scope, layout);
+    writeLog(this.#writer, record, { layout, nowMs: this.#options.now() });
+    this.#scopes.push(scope);
+    this.#ends.push(this.#writer.length);
+    if (cut !== undefined) this.#cuts.push(cut);
+  }
+
+  /** Nothing may be added after it. */
+  finish(): EncodedLogs {
+    return {
+      bytes: this.#writer.finish(),
+      scopes: this.#scopes,
+      ends: this.#ends,
+      cuts: this.#cuts,
+    };
+  }
 }
 
 /** Encoded names of the attributes of one scope's records. */

@@ -8,7 +8,7 @@ import { assert } from "../../base/errors.ts";
 import type { LogFields as BaseLogFields, LogLine } from "../../base/log.ts";
 import { defaultLogLimits, recordOfLine, recordOfRow, traceOf } from "./log-record.ts";
 import type { LogLimits, LogRecord } from "./log-record.ts";
-import { encodeLogs } from "./encoded-logs.ts";
+import { LogEncoder } from "./encoded-logs.ts";
 import type { Columns, WireRow, WriterFigures, WriterMessage, WriterReply } from "../messages.ts";
 
 import type { TraceIds, WireSpan, AnyRow, Scope, ScopeSpec } from "../types.ts";
@@ -18,8 +18,8 @@ import {
   QUEUE_CAPACITY,
   SPANS_PER_MESSAGE,
 } from "../messages.ts";
-import { Outbox } from "./outbox.ts";
-import type { OutboxStatus } from "./outbox.ts";
+import { listBatch, Outbox } from "./outbox.ts";
+import type { Batch, OutboxStatus } from "./outbox.ts";
 import { SeriesScope } from "./scope.ts";
 import type { CeilingLimits } from "../series/ceiling.ts";
 import { Ceiling } from "../series/ceiling.ts";
@@ -120,13 +120,13 @@ class PortWriter implements TelemetryWriter {
       clock,
       capacity: logs?.capacity ?? QUEUE_CAPACITY,
       perMessage: LOGS_PER_MESSAGE,
-      post: (records) => this.#postLogs(records),
+      batch: () => this.#logBatch(),
     });
     this.#spans = new Outbox({
       clock,
       capacity: spans?.capacity ?? QUEUE_CAPACITY,
       perMessage: SPANS_PER_MESSAGE,
-      post: (ended) => this.#post({ type: "spans", spans: ended }),
+      batch: () => listBatch((ended) => this.#post({ type: "spans", spans: ended })),
     });
     this.#wanted = { logs: logs !== undefined, spans: spans !== undefined };
     this.#logs.want(logs !== undefined);
@@ -241,7 +241,7 @@ class PortWriter implements TelemetryWriter {
     if (port !== this.#port) return;
     if (reply.type === "logs-ack") return this.#logs.acknowledge(reply.records);
     if (reply.type === "spans-ack") return this.#spans.acknowledge(reply.spans);
-    const entry = [...this.#scopes.values()].find((each) => each.number === reply.scope);
+    const entry = this.#scopeOf(reply.scope);
     if (!entry) return;
     if (reply.type === "ack") return this.#acknowledge(entry, reply.seq);
     if (entry.labelsSent) this.#answerSnapshot(entry);
@@ -353,18 +353,28 @@ class PortWriter implements TelemetryWriter {
     this.#post({ type: "rows", rows });
   }
 
-  #postLogs(waiting: readonly LogRecord[]): void {
-    const numbered = new Map(
-      [...this.#scopes.values()].map(({ number, scope }) => [number, scope.spec.constants]),
-    );
-    // The telemetry thread drops records of a scope that has closed.
-    const records = encodeLogs(waiting, {
-      constantsOf: (scope) => numbered.get(scope) ?? {},
-      nowMs: this.#clock.now(),
+  /** Records are encoded at once: as objects they would outlive collections of young garbage. */
+  #logBatch(): Batch<LogRecord> {
+    const encoder = new LogEncoder({
+      now: () => this.#clock.now(),
+      constantsOf: (scope) => this.#scopeOf(scope)?.scope.spec.constants ?? {},
     });
-    this.#port?.postMessage({ type: "logs", records } satisfies WriterMessage, [
-      records.bytes.buffer,
-    ]);
+    return {
+      get size() {
+        return encoder.size;
+      },
+      add: (record) => encoder.add(record),
+      post: () => {
+        const records = encoder.finish();
+        this.#port?.postMessage({ type: "logs", records } satisfies WriterMessage, [
+          records.bytes.buffer,
+        ]);
+      },
+    };
+  }
+
+  #scopeOf(number: number): WriterScope | undefined {
+    return [...this.#scopes.values()].find((each) => each.number === number);
   }
 
   #post(message: WriterMessage): void {

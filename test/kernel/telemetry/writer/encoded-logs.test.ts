@@ -12,7 +12,7 @@ import {
 import type { EncodedLog } from "../../../../src/kernel/telemetry/thread/export/otlp-logs.ts";
 import { sdkResource } from "../../../../src/kernel/telemetry/thread/sdk-resource.ts";
 import type { Attributes } from "../../../../src/kernel/telemetry/types.ts";
-import { encodeLogs } from "../../../../src/kernel/telemetry/writer/encoded-logs.ts";
+import { LogEncoder } from "../../../../src/kernel/telemetry/writer/encoded-logs.ts";
 import type { LogRecord } from "../../../../src/kernel/telemetry/writer/log-record.ts";
 import { decodeLogs } from "../../../support/otlp/decode.ts";
 
@@ -53,6 +53,13 @@ const log: fc.Arbitrary<LogRecord> = fc.constantFrom(...names).chain((list) =>
   }),
 );
 const constantsOf = (scope: number): Attributes => (scope === 0 ? {} : CONSTANTS);
+
+function encode(records: readonly LogRecord[]): EncodedLogs {
+  const encoder = new LogEncoder({ constantsOf, now: () => NOW_MS });
+  for (const record of records) encoder.add(record);
+  expect(encoder.size).toBe(records.length);
+  return encoder.finish();
+}
 
 function split({ bytes, ends }: EncodedLogs): EncodedLog[] {
   return ends.map((end, at) => ({
@@ -105,7 +112,7 @@ function bySdk(records: readonly LogRecord[]) {
 it("encoded log records are read as those of the SDK", () => {
   fc.assert(
     fc.property(fc.array(log, { minLength: 1, maxLength: 20 }), (records) => {
-      const encoded = encodeLogs(records, { constantsOf, nowMs: NOW_MS });
+      const encoded = encode(records);
       expect(encoded.scopes).toEqual(records.map(({ scope }) => scope));
       const own = logsSerializer.serializeRequest(split(encoded)) ?? new Uint8Array();
       const sdk = ProtobufLogsSerializer.serializeRequest(bySdk(records)) ?? new Uint8Array();
@@ -122,7 +129,7 @@ it("on standard output they have the text of the SDK", () => {
     JSON.parse(Buffer.from(bytes ?? []).toString());
   fc.assert(
     fc.property(fc.array(wellFormed, { minLength: 1, maxLength: 20 }), (records) => {
-      const encoded = encodeLogs(records, { constantsOf, nowMs: NOW_MS });
+      const encoded = encode(records);
       expect(plain(jsonLogsSerializer.serializeRequest(split(encoded)))).toEqual(
         plain(JsonLogsSerializer.serializeRequest(bySdk(records))),
       );
@@ -143,7 +150,7 @@ it("a buffer of a message has its records only, and grows with them", () => {
     trace: undefined,
     cut: { body: 3, attribute: 0 },
   };
-  const { bytes, ends, cuts } = encodeLogs([record, record], { constantsOf, nowMs: NOW_MS });
+  const { bytes, ends, cuts } = encode([record, record]);
   expect(bytes.buffer.byteLength).toBe(ends[1]);
   expect(ends[1]).toBe(2 * (ends[0] ?? 0));
   expect(cuts).toEqual([record.cut, record.cut]);
