@@ -41,7 +41,7 @@ export class LogEncoder {
   readonly #layouts = new Map<number, ScopeLayout>();
   readonly #scopes: number[] = [];
   readonly #ends: number[] = [];
-  readonly #cuts: EncodedLogs["cuts"][number][] = [];
+  readonly #cuts: NonNullable<LogRecord["cut"]>[] = [];
 
   constructor(options: LogEncoderOptions) {
     this.#options = options;

@@ -17,7 +17,7 @@ export interface LogRecord {
   readonly observedMs: number | undefined;
   readonly trace: TraceIds | undefined;
   /** Truncated bytes of its body and its attributes, if any. */
-  readonly cut?: { readonly body: number; readonly attribute: number };
+  readonly cut: { readonly body: number; readonly attribute: number } | undefined;
 }
 
 /** Longer texts are truncated and marked. Characters. */
@@ -58,7 +58,7 @@ export function recordOfRow(
     timeMs: fields.timeMs ?? nowMs,
     observedMs: fields.observedMs,
     trace,
-    ...cutter.cutBytes(),
+    cut: cutter.cutBytes(),
   };
 }
 
@@ -89,7 +89,7 @@ export function recordOfLine(scope: number, line: LogLine, limits: LogLimits): L
     timeMs: line.timeMs,
     observedMs: undefined,
     trace,
-    ...cutter.cutBytes(),
+    cut: cutter.cutBytes(),
   };
 }
 
@@ -149,17 +149,22 @@ function attributeOf(value: unknown, cut: (text: string) => string): AttributeVa
 
 /** Truncates the texts of one record and counts the bytes removed. */
 class Cutter {
-  readonly #bytes = { body: 0, attribute: 0 };
+  #bytes: LogRecord["cut"];
 
   cut(field: "body" | "attribute", text: string, characters: number): string {
     if (text.length <= characters) return text;
     const kept = start(text, characters);
-    this.#bytes[field] += Buffer.byteLength(text) - Buffer.byteLength(kept);
+    const { body, attribute } = this.#bytes ?? { body: 0, attribute: 0 };
+    const removed = Buffer.byteLength(text) - Buffer.byteLength(kept);
+    this.#bytes =
+      field === "body"
+        ? { body: body + removed, attribute }
+        : { body, attribute: attribute + removed };
     return `${kept}${MARK}`;
   }
 
-  cutBytes(): Pick<LogRecord, "cut"> {
-    return this.#bytes.body + this.#bytes.attribute === 0 ? {} : { cut: { ...this.#bytes } };
+  cutBytes(): LogRecord["cut"] {
+    return this.#bytes;
   }
 }
 

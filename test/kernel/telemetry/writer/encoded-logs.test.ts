@@ -50,6 +50,7 @@ const log: fc.Arbitrary<LogRecord> = fc.constantFrom(...names).chain((list) =>
     timeMs: fc.oneof(fc.nat(), fc.constant(NOW_MS)),
     observedMs: fc.option(fc.nat(), { nil: undefined }),
     trace: fc.constantFrom(undefined, { traceId: "a".repeat(32), spanId: "0".repeat(15) + "1" }),
+    cut: fc.constant(undefined),
   }),
 );
 const constantsOf = (scope: number): Attributes => (scope === 0 ? {} : CONSTANTS);
