@@ -23,8 +23,8 @@ export const logFields = {
 /** SeverityNumber of the protocol. */
 const SEVERITIES: Readonly<Record<Severity, number>> = { debug: 5, info: 9, warn: 13, error: 17 };
 const SAMPLED = 1;
-/** Of the buffer for one message at its begin: about 64 records. */
-const FIRST_CAPACITY = 65_536;
+/** Of the buffer for one message at its begin: about 256 records. */
+const FIRST_CAPACITY = 262_144;
 const NANOSECONDS = 1_000_000n;
 
 export interface LogEncoderOptions {
