@@ -12,15 +12,7 @@
 import type { MessagePort } from "node:worker_threads";
 import type { OutboxStatus } from "./writer/outbox.ts";
 import type { LedgerView, Observed } from "./status.ts";
-import type {
-  Attributes,
-  AttributeValue,
-  Kind,
-  SeriesFigures,
-  Severity,
-  TraceIds,
-  WireSpan,
-} from "./types.ts";
+import type { Attributes, AttributeValue, Kind, SeriesFigures, WireSpan } from "./types.ts";
 
 /**
  * Maximum number of series started or ended in one message, so that no message blocks a thread for
@@ -68,28 +60,16 @@ export interface WireRow {
  */
 export type WireValues = readonly (AttributeValue | null)[] | "overflow";
 
-export interface WireLog {
-  readonly scope: number;
-  /** The event's name; empty for a log line. */
-  readonly name: string;
-  readonly severity: Severity;
-  readonly body: string;
-  /** Of its attributes; records of one row share the list, which is sent once per message. */
-  readonly names: readonly string[];
-  /** In the order of the names; undefined where absent. */
-  readonly values: readonly (AttributeValue | undefined)[];
-  readonly timeMs: number;
-  readonly observedMs: number | undefined;
-  readonly trace: TraceIds | undefined;
-  /** Truncated bytes of its body and its attributes, if any. */
-  readonly cut?: { readonly body: number; readonly attribute: number };
-}
-
-/** Written by `packLogs`. */
-export interface PackedLogs {
-  /** Of records. */
-  readonly count: number;
-  readonly text: string;
+/** Log records of one message, written by `LogEncoder`. */
+export interface EncodedLogs {
+  /** LogRecord messages of OTLP, one after the other; transferred. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The scope of each record. */
+  readonly scopes: readonly number[];
+  /** Where each record ends in the bytes. */
+  readonly ends: readonly number[];
+  /** Truncated bytes of body and attributes, for each record that has any. */
+  readonly cuts: readonly { readonly body: number; readonly attribute: number }[];
 }
 
 /** Figures of a writer in a thread other than the host's; the host adds them to its own. */
@@ -130,7 +110,7 @@ export type WriterMessage =
       readonly columns: Columns;
     }
   | { readonly type: "closed"; readonly scope: number }
-  | { readonly type: "logs"; readonly records: PackedLogs }
+  | { readonly type: "logs"; readonly records: EncodedLogs }
   | { readonly type: "spans"; readonly spans: readonly WireSpan[] }
   | { readonly type: "figures"; readonly figures: WriterFigures }
   | { readonly type: "mark"; readonly mark: number };

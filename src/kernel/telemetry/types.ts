@@ -94,9 +94,9 @@ export interface LogFields {
   readonly body: string;
   readonly attributes: Readonly<Record<string, AttributeValue | undefined>>;
   /** Milliseconds since 1970; default: the clock's time. */
-  readonly timeMs?: number;
+  readonly timeMs?: number | undefined;
   /** When it was first observed, if elsewhere; default: when it is shipped. */
-  readonly observedMs?: number;
+  readonly observedMs?: number | undefined;
   /** Overrides the row's severity. */
   readonly severity?: Severity;
   /** For a row that is a family: the rest of the name after the dot. */

@@ -1,7 +1,7 @@
 /** Writes flows as log records, per connection or per record, up to a limit per window. */
 import type {
   AttributeValue,
-  LogOptions,
+  LazyLog,
   LogRow,
   Scope,
   Values,
@@ -51,17 +51,10 @@ export function createFlowLog(
   const windowed = { endMs: Number.NEGATIVE_INFINITY, count: 0 };
   let current = { endMs: Number.NEGATIVE_INFINITY, count: 0 };
   let withheld = 0;
-  const write = (
-    { record }: ReporterFacts,
-    make: () => { readonly body: string; readonly attributes: FlowAttributes },
-  ): void => {
+  const write = (make: () => LazyLog<FlowAttribute>): void => {
     current.count += 1;
     if (most > 0 && current.count > most) withheld += 1;
-    else
-      scope.logLazily(networkFlowRecord, () => {
-        const { body, attributes } = make();
-        return { body, attributes: attributes as Values<FlowAttribute>, ...timesOf(record) };
-      });
+    else scope.logLazily(networkFlowRecord, make);
   };
   return {
     mode,
@@ -71,24 +64,16 @@ export function createFlowLog(
       else current = Object.assign(windowed, { endMs: windowEndMs, count: 0 });
     },
     connection(flow, facts) {
-      write(facts, () => ({
-        body: connectionBody(flow),
-        attributes: {
-          ...reporterAttributes(facts),
-          ...connectionAttributes(flow),
-          ...counterAttributes(flow.connection),
-        },
-      }));
+      write(() => logOf(facts, connectionBody(flow), connectionAttributes(flow, facts)));
     },
     record(connections, sums, facts) {
-      write(facts, () => ({
-        body: `${connections} connections seen by ${facts.hostname ?? facts.record.nodeId}: ${bytesText(sums)}`,
-        attributes: {
-          ...reporterAttributes(facts),
-          "vpn.connections": connections,
-          ...counterAttributes(sums),
-        },
-      }));
+      write(() =>
+        logOf(
+          facts,
+          `${connections} connections seen by ${facts.hostname ?? facts.record.nodeId}: ${bytesText(sums)}`,
+          recordAttributes(connections, sums, facts),
+        ),
+      );
     },
     withheld() {
       const count = withheld;
@@ -116,20 +101,24 @@ function bytesText({ txBytes, rxBytes }: Counters): string {
 }
 
 // Uses the time of the event: a record may arrive minutes after its window.
-function timesOf({ start, end, logged }: FlowRecord): LogOptions {
-  const time = start ?? end ?? logged;
+function logOf(
+  { record: { start, end, logged } }: ReporterFacts,
+  body: string,
+  attributes: FlowAttributes,
+): LazyLog<FlowAttribute> {
   return {
-    ...(time === undefined ? {} : { timeMs: time.ms }),
-    ...(logged === undefined ? {} : { observedMs: logged.ms }),
+    body,
+    attributes: attributes as Values<FlowAttribute>,
+    timeMs: (start ?? end ?? logged)?.ms,
+    observedMs: logged?.ms,
   };
 }
 
-function reporterAttributes({
-  record,
-  hostname,
-  trust,
-  consistency,
-}: ReporterFacts): FlowAttributes {
+function recordAttributes(
+  connections: number,
+  { txBytes, rxBytes, txPackets, rxPackets }: Counters,
+  { record, hostname, trust, consistency }: ReporterFacts,
+): FlowAttributes {
   return {
     "vpn.node.id": record.nodeId,
     "vpn.node.hostname": hostname,
@@ -137,16 +126,26 @@ function reporterAttributes({
     "vpn.flow.window.end": record.end?.text,
     "vpn.reporter.trust": trust,
     "vpn.reporter.consistency": consistency,
+    "vpn.connections": connections,
+    "vpn.tx.bytes": txBytes,
+    "vpn.rx.bytes": rxBytes,
+    "vpn.tx.packets": txPackets,
+    "vpn.rx.packets": rxPackets,
   };
 }
 
-function connectionAttributes({
-  connection,
-  kind,
-  source,
-  destination,
-}: EnrichedFlow): FlowAttributes {
-  return {
+// One literal: merging objects of this size takes several times as long, for each connection.
+function connectionAttributes(
+  { connection, kind, source, destination }: EnrichedFlow,
+  { record, hostname, trust, consistency }: ReporterFacts,
+): FlowAttributes {
+  const attributes: FlowAttributes = {
+    "vpn.node.id": record.nodeId,
+    "vpn.node.hostname": hostname,
+    "vpn.flow.window.start": record.start?.text,
+    "vpn.flow.window.end": record.end?.text,
+    "vpn.reporter.trust": trust,
+    "vpn.reporter.consistency": consistency,
     "source.address": connection.source?.host.address,
     "source.port": portOf(connection.source),
     "destination.address": connection.destination?.host.address,
@@ -163,9 +162,18 @@ function connectionAttributes({
     "vpn.dst.user": destination.user,
     "vpn.dst.tags": destination.tags,
     "vpn.dst.os": destination.os,
-    ...placeAttributes("source", source.place),
-    ...placeAttributes("destination", destination.place),
+    "vpn.tx.bytes": connection.txBytes,
+    "vpn.rx.bytes": connection.rxBytes,
+    "vpn.tx.packets": connection.txPackets,
+    "vpn.rx.packets": connection.rxPackets,
   };
+  return source.place === undefined && destination.place === undefined
+    ? attributes
+    : {
+        ...attributes,
+        ...placeAttributes("source", source.place),
+        ...placeAttributes("destination", destination.place),
+      };
 }
 
 function placeAttributes(end: "source" | "destination", place: Place | undefined): FlowAttributes {
@@ -181,15 +189,6 @@ function placeAttributes(end: "source" | "destination", place: Place | undefined
         [`${end}.as.number`]: place.asNumber,
         [`${end}.as.organization.name`]: place.asOrganization,
       };
-}
-
-function counterAttributes({ txBytes, rxBytes, txPackets, rxPackets }: Counters): FlowAttributes {
-  return {
-    "vpn.tx.bytes": txBytes,
-    "vpn.rx.bytes": rxBytes,
-    "vpn.tx.packets": txPackets,
-    "vpn.rx.packets": rxPackets,
-  };
 }
 
 function portOf(end: Endpoint | undefined): number | undefined {

@@ -26,7 +26,6 @@ import { sdkAttributes } from "./sdk-resource.ts";
 import { WriterFiguresByPort } from "./writer-figures.ts";
 import { waitFor } from "../../async/wait.ts";
 import { atEndOfTurn } from "../../async/turns.ts";
-import { unpackLogs } from "../packed-logs.ts";
 
 /**
  * About a third of the CPU share of a serving thread when both compete for a core: serving comes
@@ -247,15 +246,16 @@ function handleWriterMessage(message: WriterMessage, writer: Writer): void {
   if (message.type === "rows")
     return message.rows.forEach((row) => writer.rows.set(row.number, row));
   if (message.type === "logs") {
-    for (const record of unpackLogs(message.records)) {
-      const from = writer.own.get(record.scope);
-      if (!from) continue;
-      exporting?.logs?.emit(from, record);
-      if (record.cut && record.cut.body > 0) ledger.countCut("body", record.cut.body);
-      if (record.cut && record.cut.attribute > 0)
-        ledger.countCut("attribute", record.cut.attribute);
+    const { bytes, scopes: numbers, ends, cuts } = message.records;
+    for (const [index, number] of numbers.entries()) {
+      const from = writer.own.get(number);
+      if (from) exporting?.logs?.emit(from, bytes.subarray(ends[index - 1] ?? 0, ends[index]));
     }
-    return writer.reply({ type: "logs-ack", records: message.records.count });
+    for (const cut of cuts) {
+      if (cut.body > 0) ledger.countCut("body", cut.body);
+      if (cut.attribute > 0) ledger.countCut("attribute", cut.attribute);
+    }
+    return writer.reply({ type: "logs-ack", records: numbers.length });
   }
   if (message.type === "spans") {
     for (const span of message.spans) {

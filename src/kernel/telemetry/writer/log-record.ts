@@ -1,7 +1,24 @@
 /** Builds log records for the telemetry thread from catalogue rows and from log lines. */
 import type { LogLine } from "../../base/log.ts";
-import type { WireLog } from "../messages.ts";
-import type { TraceIds, AnyLogRow, AttributeValue, LogFields } from "../types.ts";
+import type { TraceIds, AnyLogRow, AttributeValue, LogFields, Severity } from "../types.ts";
+
+/** A record that waits for a message. */
+export interface LogRecord {
+  readonly scope: number;
+  /** The event's name; empty for a log line. */
+  readonly name: string;
+  readonly severity: Severity;
+  readonly body: string;
+  /** Of its attributes; records of one row share the list. */
+  readonly names: readonly string[];
+  /** In the order of the names; undefined where absent. */
+  readonly values: readonly (AttributeValue | undefined)[];
+  readonly timeMs: number;
+  readonly observedMs: number | undefined;
+  readonly trace: TraceIds | undefined;
+  /** Truncated bytes of its body and its attributes, if any. */
+  readonly cut: { readonly body: number; readonly attribute: number } | undefined;
+}
 
 /** Longer texts are truncated and marked. Characters. */
 export interface LogLimits {
@@ -13,8 +30,9 @@ export interface LogLimits {
 export const defaultLogLimits: LogLimits = { body: 32_768, attribute: 4_096 };
 
 const MARK = "…[truncated]";
-const TRACE_ID = /^[0-9a-f]{32}$/;
-const SPAN_ID = /^[0-9a-f]{16}$/;
+// Identities of zeros only are invalid.
+const TRACE_ID = /^(?!0+$)[0-9a-f]{32}$/;
+const SPAN_ID = /^(?!0+$)[0-9a-f]{16}$/;
 
 /** A record of the catalogue; attributes not on the row are dropped. */
 export function recordOfRow(
@@ -22,7 +40,7 @@ export function recordOfRow(
   row: AnyLogRow,
   fields: LogFields,
   { nowMs, limits, trace }: { nowMs: number; limits: LogLimits; trace?: TraceIds | undefined },
-): WireLog {
+): LogRecord {
   const cutter = new Cutter();
   const values = row.attributes.map((attribute) => {
     const value = fields.attributes[attribute];
@@ -40,12 +58,12 @@ export function recordOfRow(
     timeMs: fields.timeMs ?? nowMs,
     observedMs: fields.observedMs,
     trace,
-    ...cutter.cutBytes(),
+    cut: cutter.cutBytes(),
   };
 }
 
 /** A log line. Errors become attributes of the semantic conventions, other structures JSON. */
-export function recordOfLine(scope: number, line: LogLine, limits: LogLimits): WireLog {
+export function recordOfLine(scope: number, line: LogLine, limits: LogLimits): LogRecord {
   const { trace_id: traceId, span_id: spanId, error, ...rest } = line.attributes;
   const trace = traceOf(line.attributes);
   const named = {
@@ -71,7 +89,7 @@ export function recordOfLine(scope: number, line: LogLine, limits: LogLimits): W
     timeMs: line.timeMs,
     observedMs: undefined,
     trace,
-    ...cutter.cutBytes(),
+    cut: cutter.cutBytes(),
   };
 }
 
@@ -131,17 +149,22 @@ function attributeOf(value: unknown, cut: (text: string) => string): AttributeVa
 
 /** Truncates the texts of one record and counts the bytes removed. */
 class Cutter {
-  readonly #bytes = { body: 0, attribute: 0 };
+  #bytes: LogRecord["cut"];
 
   cut(field: "body" | "attribute", text: string, characters: number): string {
     if (text.length <= characters) return text;
     const kept = start(text, characters);
-    this.#bytes[field] += Buffer.byteLength(text) - Buffer.byteLength(kept);
+    const { body, attribute } = this.#bytes ?? { body: 0, attribute: 0 };
+    const removed = Buffer.byteLength(text) - Buffer.byteLength(kept);
+    this.#bytes =
+      field === "body"
+        ? { body: body + removed, attribute }
+        : { body, attribute: attribute + removed };
     return `${kept}${MARK}`;
   }
 
-  cutBytes(): Pick<WireLog, "cut"> {
-    return this.#bytes.body + this.#bytes.attribute === 0 ? {} : { cut: { ...this.#bytes } };
+  cutBytes(): LogRecord["cut"] {
+    return this.#bytes;
   }
 }
 

@@ -14,11 +14,19 @@ export interface OutboxStatus extends QueueStatus {
   readonly lost: number;
 }
 
+/** The items of one message. */
+export interface Batch<T> {
+  readonly size: number;
+  add(item: T): void;
+  /** Called once, after all items. */
+  post(): void;
+}
+
 export interface OutboxOptions<T> {
   readonly clock: Clock;
   readonly capacity: number;
   readonly perMessage: number;
-  readonly post: (items: readonly T[]) => void;
+  readonly batch: () => Batch<T>;
 }
 
 /** The outbox of one thread for one kind of record. */
@@ -26,7 +34,7 @@ export class Outbox<T> {
   readonly #options: OutboxOptions<T>;
   /** Waiting records and unacknowledged ones. */
   readonly #count: QueueCount;
-  #waiting: T[] = [];
+  #waiting: Batch<T>[] = [];
   #lost = 0;
   #state: "unwanted" | "expected" | "open" = "unwanted";
   #timer: Disposable | undefined;
@@ -40,7 +48,7 @@ export class Outbox<T> {
    * Whether records are kept for a port that may still come; when not, waiting ones are discarded.
    */
   want(wanted: boolean): void {
-    if (!wanted) this.#count.drop(this.#waiting.splice(0).length);
+    if (!wanted) this.#count.drop(sizeOf(this.#waiting.splice(0)));
     if (!wanted) this.#disarm();
     if (!wanted) this.#state = "unwanted";
     else if (this.#state === "unwanted") this.#state = "expected";
@@ -55,7 +63,7 @@ export class Outbox<T> {
 
   /** Called when the port is lost, with everything in transit. */
   close(): void {
-    const sent = this.#count.held - this.#waiting.length;
+    const sent = this.#count.held - sizeOf(this.#waiting);
     this.#lost += sent;
     this.#count.leave(sent);
     this.#disarm();
@@ -72,30 +80,53 @@ export class Outbox<T> {
     const { perMessage, clock } = this.#options;
     const made = make();
     if (made === undefined) return this.#count.leave(1);
-    this.#waiting.push(made);
+    const batch = this.#openBatch();
+    batch.add(made);
     if (this.#state !== "open") return;
-    if (this.#waiting.length >= perMessage) return this.flush();
+    if (batch.size >= perMessage) return this.flush();
     this.#timer ??= clock.timer(clock.monotonic() + GATHER_MS, () => this.flush());
   }
 
   flush(): void {
     this.#disarm();
     if (this.#state !== "open") return;
-    while (this.#waiting.length > 0) {
-      this.#options.post(this.#waiting.splice(0, this.#options.perMessage));
-    }
+    for (const batch of this.#waiting.splice(0)) batch.post();
   }
 
   acknowledge(items: number): void {
-    this.#count.leave(Math.min(items, this.#count.held - this.#waiting.length));
+    this.#count.leave(Math.min(items, this.#count.held - sizeOf(this.#waiting)));
   }
 
   status(): OutboxStatus {
     return { ...this.#count.status(), lost: this.#lost };
   }
 
+  #openBatch(): Batch<T> {
+    const last = this.#waiting.at(-1);
+    if (last !== undefined && last.size < this.#options.perMessage) return last;
+    const batch = this.#options.batch();
+    this.#waiting.push(batch);
+    return batch;
+  }
+
   #disarm(): void {
     this.#timer?.[Symbol.dispose]();
     this.#timer = undefined;
   }
+}
+
+/** A batch that keeps its items. */
+export function listBatch<T>(post: (items: readonly T[]) => void): Batch<T> {
+  const items: T[] = [];
+  return {
+    get size() {
+      return items.length;
+    },
+    add: (item) => void items.push(item),
+    post: () => post(items),
+  };
+}
+
+function sizeOf(batches: readonly Batch<never>[]): number {
+  return batches.reduce((sum, { size }) => sum + size, 0);
 }

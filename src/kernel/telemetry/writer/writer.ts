@@ -7,16 +7,10 @@ import type { Clock } from "../../base/clock.ts";
 import { assert } from "../../base/errors.ts";
 import type { LogFields as BaseLogFields, LogLine } from "../../base/log.ts";
 import { defaultLogLimits, recordOfLine, recordOfRow, traceOf } from "./log-record.ts";
-import type { LogLimits } from "./log-record.ts";
-import type {
-  Columns,
-  WireLog,
-  WireRow,
-  WriterFigures,
-  WriterMessage,
-  WriterReply,
-} from "../messages.ts";
-import { packLogs } from "../packed-logs.ts";
+import type { LogLimits, LogRecord } from "./log-record.ts";
+import { LogEncoder } from "./encoded-logs.ts";
+import type { Columns, WireRow, WriterFigures, WriterMessage, WriterReply } from "../messages.ts";
+
 import type { TraceIds, WireSpan, AnyRow, Scope, ScopeSpec } from "../types.ts";
 import {
   LABELS_PER_MESSAGE,
@@ -24,8 +18,8 @@ import {
   QUEUE_CAPACITY,
   SPANS_PER_MESSAGE,
 } from "../messages.ts";
-import { Outbox } from "./outbox.ts";
-import type { OutboxStatus } from "./outbox.ts";
+import { listBatch, Outbox } from "./outbox.ts";
+import type { Batch, OutboxStatus } from "./outbox.ts";
 import { SeriesScope } from "./scope.ts";
 import type { CeilingLimits } from "../series/ceiling.ts";
 import { Ceiling } from "../series/ceiling.ts";
@@ -101,7 +95,7 @@ interface WriterScope {
 class PortWriter implements TelemetryWriter {
   readonly #clock: Clock;
   readonly #ceiling: Ceiling;
-  readonly #logs: Outbox<WireLog>;
+  readonly #logs: Outbox<LogRecord>;
   readonly #spans: Outbox<WireSpan>;
   readonly #limits: LogLimits;
   readonly #rows = new Map<AnyRow, number>();
@@ -126,13 +120,13 @@ class PortWriter implements TelemetryWriter {
       clock,
       capacity: logs?.capacity ?? QUEUE_CAPACITY,
       perMessage: LOGS_PER_MESSAGE,
-      post: (records) => this.#post({ type: "logs", records: packLogs(records) }),
+      batch: () => this.#logBatch(),
     });
     this.#spans = new Outbox({
       clock,
       capacity: spans?.capacity ?? QUEUE_CAPACITY,
       perMessage: SPANS_PER_MESSAGE,
-      post: (ended) => this.#post({ type: "spans", spans: ended }),
+      batch: () => listBatch((ended) => this.#post({ type: "spans", spans: ended })),
     });
     this.#wanted = { logs: logs !== undefined, spans: spans !== undefined };
     this.#logs.want(logs !== undefined);
@@ -247,7 +241,7 @@ class PortWriter implements TelemetryWriter {
     if (port !== this.#port) return;
     if (reply.type === "logs-ack") return this.#logs.acknowledge(reply.records);
     if (reply.type === "spans-ack") return this.#spans.acknowledge(reply.spans);
-    const entry = [...this.#scopes.values()].find((each) => each.number === reply.scope);
+    const entry = this.#scopeOf(reply.scope);
     if (!entry) return;
     if (reply.type === "ack") return this.#acknowledge(entry, reply.seq);
     if (entry.labelsSent) this.#answerSnapshot(entry);
@@ -357,6 +351,30 @@ class PortWriter implements TelemetryWriter {
     const rows = [...this.#rows].slice(this.#rowsSent).map(([row, number]) => wireRow(row, number));
     this.#rowsSent = this.#rows.size;
     this.#post({ type: "rows", rows });
+  }
+
+  /** Records are encoded at once: as objects they would outlive collections of young garbage. */
+  #logBatch(): Batch<LogRecord> {
+    const encoder = new LogEncoder({
+      now: () => this.#clock.now(),
+      constantsOf: (scope) => this.#scopeOf(scope)?.scope.spec.constants ?? {},
+    });
+    return {
+      get size() {
+        return encoder.size;
+      },
+      add: (record) => encoder.add(record),
+      post: () => {
+        const records = encoder.finish();
+        this.#port?.postMessage({ type: "logs", records } satisfies WriterMessage, [
+          records.bytes.buffer,
+        ]);
+      },
+    };
+  }
+
+  #scopeOf(number: number): WriterScope | undefined {
+    return [...this.#scopes.values()].find((each) => each.number === number);
   }
 
   #post(message: WriterMessage): void {

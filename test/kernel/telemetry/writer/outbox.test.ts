@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Outbox } from "../../../../src/kernel/telemetry/writer/outbox.ts";
+import { listBatch, Outbox } from "../../../../src/kernel/telemetry/writer/outbox.ts";
 import { createManualClock } from "../../supervisor/manual-clock.ts";
 
 function open(capacity = 5, perMessage = 3) {
@@ -9,7 +9,7 @@ function open(capacity = 5, perMessage = 3) {
     clock,
     capacity,
     perMessage,
-    post: (items) => void posted.push(items),
+    batch: () => listBatch((items) => void posted.push(items)),
   });
   const add = (...items: number[]): void => items.forEach((item) => outbox.add(() => item));
   return { clock, posted, outbox, add };

@@ -2,7 +2,6 @@
  * Creates the exporter of each signal: over the network, renewed when its credentials change, or to
  * standard output.
  */
-import type { LogRecordExporter } from "@opentelemetry/sdk-logs";
 import { AggregationTemporality } from "@opentelemetry/sdk-metrics";
 import type { PushMetricExporter } from "@opentelemetry/sdk-metrics";
 import type { SpanExporter } from "@opentelemetry/sdk-trace";
@@ -12,6 +11,7 @@ import type { Log } from "../../../base/log.ts";
 import type { Signal } from "../../status.ts";
 import { type Exporter, logExporter, metricExporter, traceExporter } from "./exporters.ts";
 import type { WireTarget } from "../options.ts";
+import type { EncodedLog } from "./otlp-logs.ts";
 import { logOutput, metricOutput, spanOutput } from "./output.ts";
 import type { Output, OutputOptions } from "./output.ts";
 import { Renewing } from "./renewing.ts";
@@ -38,7 +38,7 @@ export function createMetricExporter(target: WireTarget, deps: ExporterDeps): Pu
   };
 }
 
-export function createLogExporter(target: WireTarget, deps: ExporterDeps): LogRecordExporter {
+export function createLogExporter(target: WireTarget, deps: ExporterDeps): Exporter<EncodedLog[]> {
   if (target.protocol === "stdout") return logOutput(outputOptions(target, deps));
   return networked("logs", target, {
     ...deps,

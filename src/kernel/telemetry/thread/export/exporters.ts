@@ -1,7 +1,5 @@
-/** Configures the official OTLP exporters. Metrics use our serializer, which writes exemplars. */
+/** Configures the official OTLP exporters. Metrics and logs use our serializers. */
 import { type ChannelCredentials, credentials, Metadata } from "@grpc/grpc-js";
-import { OTLPLogExporter as GrpcLogExporter } from "@opentelemetry/exporter-logs-otlp-grpc";
-import { OTLPLogExporter as HttpLogExporter } from "@opentelemetry/exporter-logs-otlp-proto";
 import { OTLPTraceExporter as GrpcTraceExporter } from "@opentelemetry/exporter-trace-otlp-grpc";
 import { OTLPTraceExporter as HttpTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
 import {
@@ -10,11 +8,12 @@ import {
 } from "@opentelemetry/otlp-exporter-base/node-http";
 import { createOtlpGrpcExportDelegate } from "@opentelemetry/otlp-grpc-exporter-base";
 import { MetricsExporterMetricsHelper } from "@opentelemetry/otlp-transformer";
-import type { ReadableLogRecord } from "@opentelemetry/sdk-logs";
+import type { IExporterMetricsHelper, ISerializer } from "@opentelemetry/otlp-transformer";
 import type { PushMetricExporter, ResourceMetrics } from "@opentelemetry/sdk-metrics";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
 import type { Signal } from "../../status.ts";
 import type { WireTarget } from "../options.ts";
+import { type EncodedLog, logsSerializer } from "./otlp-logs.ts";
 import { metricsSerializer } from "./otlp-metrics.ts";
 
 /**
@@ -33,19 +32,18 @@ export interface Exporter<T> {
 
 /** Like the official metric exporters, with the serializer that writes exemplars. */
 export function metricExporter(target: WireTarget): Exporter<ResourceMetrics> {
-  return target.protocol === "grpc" ? metricsOverGrpc(target) : metricsOverHttp(target);
+  return exporter(target, metricsSignal);
 }
 
-export function logExporter(target: WireTarget): Exporter<ReadableLogRecord[]> {
-  return target.protocol === "grpc"
-    ? new GrpcLogExporter(grpcOptions(target))
-    : new HttpLogExporter(httpOptions(target, "logs"));
+/** Like the official log exporters, for encoded records. */
+export function logExporter(target: WireTarget): Exporter<EncodedLog[]> {
+  return exporter(target, logsSignal);
 }
 
 export function traceExporter(target: WireTarget): Exporter<ReadableSpan[]> {
   return target.protocol === "grpc"
     ? new GrpcTraceExporter(grpcOptions(target))
-    : new HttpTraceExporter(httpOptions(target, "traces"));
+    : new HttpTraceExporter(httpOptions(target));
 }
 
 /** The full URL of a signal: appends the specification's path unless present. */
@@ -56,17 +54,46 @@ export function signalUrl(endpoint: string, signal: Signal): string {
   return url.href;
 }
 
-type HttpOptions = ConstructorParameters<typeof HttpLogExporter>[0] & object;
-type GrpcOptions = ConstructorParameters<typeof GrpcLogExporter>[0] & object;
+type HttpOptions = ConstructorParameters<typeof HttpTraceExporter>[0] & object;
+type GrpcOptions = ConstructorParameters<typeof GrpcTraceExporter>[0] & object;
+
+/** What differs between signals whose requests we serialise. */
+interface OwnSignal<T> {
+  readonly signal: Signal;
+  /** In the SDK's names of exporters. */
+  readonly name: "metric" | "log";
+  readonly serializer: ISerializer<T, unknown>;
+  readonly helper: IExporterMetricsHelper<T>;
+  readonly client: string;
+  readonly method: string;
+}
+
+const metricsSignal: OwnSignal<ResourceMetrics> = {
+  signal: "metrics",
+  name: "metric",
+  serializer: metricsSerializer,
+  helper: MetricsExporterMetricsHelper,
+  client: "MetricsExportService",
+  method: "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export",
+};
+
+const logsSignal: OwnSignal<EncodedLog[]> = {
+  signal: "logs",
+  name: "log",
+  serializer: logsSerializer,
+  helper: { name: "log", countItems: (logs) => logs.length },
+  client: "LogsExportService",
+  method: "/opentelemetry.proto.collector.logs.v1.LogsService/Export",
+};
 
 function common(target: WireTarget): { timeoutMillis: number; concurrencyLimit: number } {
   return { timeoutMillis: target.timeoutMs, concurrencyLimit: IN_FLIGHT };
 }
 
-function httpOptions(target: WireTarget, signal: Signal): HttpOptions {
+function httpOptions(target: WireTarget): HttpOptions {
   return {
     ...common(target),
-    url: signalUrl(target.endpoint, signal),
+    url: signalUrl(target.endpoint, "traces"),
     headers: { ...target.headers },
     compression: target.compression as HttpOptions["compression"] & string,
     httpAgentOptions: agentOptions(target),
@@ -86,24 +113,34 @@ function agentOptions({ tls: { ca, cert, key, insecureSkipVerify } }: WireTarget
   return { keepAlive: true, ...tls };
 }
 
-function metricsOverHttp(target: WireTarget): Exporter<ResourceMetrics> {
+function exporter<T>(target: WireTarget, own: OwnSignal<T>): Exporter<T> {
+  return target.protocol === "grpc" ? overGrpc(target, own) : overHttp(target, own);
+}
+
+function overHttp<T>(
+  target: WireTarget,
+  { signal, name, serializer, helper }: OwnSignal<T>,
+): Exporter<T> {
   const headers = { ...target.headers, "Content-Type": "application/x-protobuf" };
   return createOtlpHttpExportDelegate(
     {
       ...common(target),
-      url: signalUrl(target.endpoint, "metrics"),
+      url: signalUrl(target.endpoint, signal),
       compression: target.compression,
       headers: () => Promise.resolve(headers),
       agentFactory: httpAgentFactoryFromOptions(agentOptions(target)),
     },
-    metricsSerializer,
-    "otlp_http_metric_exporter",
-    MetricsExporterMetricsHelper,
+    serializer,
+    `otlp_http_${name}_exporter`,
+    helper,
     undefined,
   );
 }
 
-function metricsOverGrpc(target: WireTarget): Exporter<ResourceMetrics> {
+function overGrpc<T>(
+  target: WireTarget,
+  { name, serializer, helper, client, method }: OwnSignal<T>,
+): Exporter<T> {
   return createOtlpGrpcExportDelegate(
     {
       ...common(target),
@@ -113,12 +150,12 @@ function metricsOverGrpc(target: WireTarget): Exporter<ResourceMetrics> {
       metadata: () => metadataOf(target),
       credentials: () => channelCredentials(target),
     },
-    metricsSerializer,
-    "otlp_grpc_metric_exporter",
-    MetricsExporterMetricsHelper,
+    serializer,
+    `otlp_grpc_${name}_exporter`,
+    helper,
     undefined,
-    "MetricsExportService",
-    "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export",
+    client,
+    method,
   );
 }
 

@@ -3,12 +3,13 @@
  * exporter format). The host writes it, after the process's own first line; a request succeeds when
  * it was written.
  */
-import { JsonLogsSerializer, JsonTraceSerializer } from "@opentelemetry/otlp-transformer";
-import type { LogRecordExporter } from "@opentelemetry/sdk-logs";
+import { JsonTraceSerializer } from "@opentelemetry/otlp-transformer";
 import { AggregationTemporality } from "@opentelemetry/sdk-metrics";
 import type { PushMetricExporter } from "@opentelemetry/sdk-metrics";
 import type { SpanExporter } from "@opentelemetry/sdk-trace";
+import { type EncodedLog, jsonLogsSerializer } from "./otlp-logs.ts";
 import { jsonMetricsSerializer } from "./otlp-metrics.ts";
+import type { Exporter } from "./exporters.ts";
 import { systemClock } from "../../../base/clock.ts";
 
 /** The enumerations are in a package that only the SDK depends on. */
@@ -67,9 +68,9 @@ export function metricOutput(options: OutputOptions): PushMetricExporter {
 }
 
 /** Log records as lines `{"resourceLogs":…}`. */
-export function logOutput(options: OutputOptions): LogRecordExporter {
+export function logOutput(options: OutputOptions): Exporter<EncodedLog[]> {
   return {
-    export: (records, done) => write(JsonLogsSerializer.serializeRequest(records), options, done),
+    export: (records, done) => write(jsonLogsSerializer.serializeRequest(records), options, done),
     forceFlush: () => Promise.resolve(),
     shutdown: () => Promise.resolve(),
   };

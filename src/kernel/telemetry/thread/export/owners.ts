@@ -9,7 +9,8 @@ import type { RemoteScope } from "../remote-scope.ts";
 
 type Done = Parameters<PushMetricExporter["export"]>[1];
 
-interface BatchExporter<T> {
+/** What the SDK's batch processors call. */
+export interface BatchExporter<T> {
   export(items: T[], done: Done): void;
   forceFlush?(): Promise<void>;
   shutdown(): Promise<void>;

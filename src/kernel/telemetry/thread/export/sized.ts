@@ -2,11 +2,11 @@
  * Size limit of requests: larger ones are not sent. Nothing is split here; the batch size does
  * that.
  */
-import { ProtobufLogsSerializer, ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
+import { ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 import type { ISerializer } from "@opentelemetry/otlp-transformer";
-import type { ReadableLogRecord } from "@opentelemetry/sdk-logs";
 import type { ResourceMetrics } from "@opentelemetry/sdk-metrics";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
+import { type EncodedLog, logsSerializer } from "./otlp-logs.ts";
 import { metricsSerializer } from "./otlp-metrics.ts";
 
 /** The error of a request above the limit; its class is `invalid`. */
@@ -30,8 +30,8 @@ export function metricSize(limit: number): SizeCheck<ResourceMetrics> | undefine
   return check(metricsSerializer, limit);
 }
 
-export function logSize(limit: number): SizeCheck<ReadableLogRecord[]> | undefined {
-  return check(ProtobufLogsSerializer, limit);
+export function logSize(limit: number): SizeCheck<EncodedLog[]> | undefined {
+  return check(logsSerializer, limit);
 }
 
 export function spanSize(limit: number): SizeCheck<ReadableSpan[]> | undefined {

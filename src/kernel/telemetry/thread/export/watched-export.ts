@@ -3,7 +3,6 @@
  * SDK resolves even when nothing arrived, and retries gRPC requests when the status allows; the
  * HTTP exporter retries by itself.
  */
-import type { LogRecordExporter, ReadableLogRecord } from "@opentelemetry/sdk-logs";
 import { AggregationTemporality } from "@opentelemetry/sdk-metrics";
 import type { PushMetricExporter, ResourceMetrics } from "@opentelemetry/sdk-metrics";
 import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace";
@@ -11,6 +10,8 @@ import type { Signal } from "../../status.ts";
 import { classify, RETRYABLE_GRPC } from "./error-class.ts";
 import type { Ledger } from "../ledger.ts";
 import type { WireTarget } from "../options.ts";
+import type { BatchExporter } from "./owners.ts";
+import type { EncodedLog } from "./otlp-logs.ts";
 import { delay, systemClock } from "../../../base/clock.ts";
 
 const RETRY_GROWTH = 1.5;
@@ -53,26 +54,20 @@ export interface QueueExit {
 }
 
 export function watchLogs(
-  inner: LogRecordExporter,
+  inner: BatchExporter<EncodedLog>,
   options: WatchOptions & QueueExit,
-): LogRecordExporter {
-  return watchItems<ReadableLogRecord>(inner, options);
+): BatchExporter<EncodedLog> {
+  return watchItems(inner, options);
 }
 
 export function watchSpans(inner: SpanExporter, options: WatchOptions & QueueExit): SpanExporter {
   return watchItems<ReadableSpan>(inner, options);
 }
 
-interface ItemExporter<T> {
-  export(items: T[], done: (result: Result) => void): void;
-  forceFlush?(): Promise<void>;
-  shutdown(): Promise<void>;
-}
-
 function watchItems<T>(
-  inner: ItemExporter<T>,
+  inner: BatchExporter<T>,
   options: WatchOptions & QueueExit,
-): ItemExporter<T> & { forceFlush(): Promise<void> } {
+): BatchExporter<T> & { forceFlush(): Promise<void> } {
   return {
     export: (items, done) =>
       void deliver((finish) => inner.export(items, finish), items.length, options).then(
