@@ -1,4 +1,5 @@
 /** Daemons that share one lease and export to one receiver, and who of them did what. */
+import { inspect } from "node:util";
 import { expect, vi } from "vitest";
 import type { Etcd } from "../monitor/coordination/etcd.ts";
 import type { ReceivedLog, ReceivedPoint } from "../support/otlp/decode.ts";
@@ -66,7 +67,7 @@ export function portOf({ daemon }: Replica, receiver: string): number {
  */
 export async function roleOf({ name, daemon }: Replica): Promise<string> {
   const { status, text, json } = await rest(daemon, "GET", "/api/status.json").catch(
-    (error: Error) => ({ status: 0, text: String(error.cause ?? error), json: undefined }),
+    (error: Error) => ({ status: 0, text: inspect(error), json: undefined }),
   );
   if (status !== 200)
     throw new Error(
