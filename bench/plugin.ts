@@ -136,7 +136,8 @@ function report({ name, pid, idleMb, rounds }: Target): number {
 /** Memory in relation to that before the first mint, after further load for that long. */
 async function growthOf(target: Target, minutes: number): Promise<number> {
   const growth = (): number => residentMb(target.pid) / target.idleMb;
-  for (let part = 1; part <= (minutes > 0 ? LONG_PARTS : 0); part++) {
+  const parts = minutes > 0 ? LONG_PARTS : 0;
+  for (let part = 1; part <= parts; part++) {
     const { done, seconds } = await mint(target, (minutes * 60) / LONG_PARTS);
     print({
       minutes: (minutes / LONG_PARTS) * part,

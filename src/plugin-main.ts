@@ -7,7 +7,7 @@ import { toStewardError } from "./kernel/base/errors.ts";
 import type { BuildInfo } from "./tokens/engine/types.ts";
 import { runPlugin } from "./tokens/plugin/run.ts";
 
-/** What `tools/build/plugin.ts` puts into the executable. */
+/** Version and build information; `tools/build/plugin.ts` stores them in the executable as JSON. */
 export interface PluginManifest {
   readonly version: string;
   /** Of a release. */

@@ -36,7 +36,7 @@ export interface ReadPage<Facts> {
   readonly module: string;
   /** Where the same is to be had as JSON. */
   readonly json: string;
-  /** What the read may take; then the page says so. */
+  /** Time limit of the read; after it the page says that the read took too long. */
   readonly readMs: number;
   /** Rejects with a sentence for the reader. */
   read(request: PlainRequest, signal: AbortSignal): Promise<Facts>;
@@ -45,7 +45,7 @@ export interface ReadPage<Facts> {
   draw(facts: Facts, state: PageState, request: PlainRequest): DrawnPage;
 }
 
-/** What differs from one answer to the next. */
+/** Title, body and data of one answer. */
 interface DrawnPage {
   readonly title: string;
   readonly body: View;

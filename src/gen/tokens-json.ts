@@ -41,7 +41,7 @@ export interface TokensMount {
   /** What the doctor of the mount found last, at most a minute ago; empty until it has answered. */
   readonly checks: readonly TokensCheck[];
   readonly checked_at?: string;
-  /** What installations had left at their last mint, of the last hour. */
+  /** Remaining API calls of each installation, as of its last mint in the last hour. */
   readonly quotas: readonly TokensQuota[];
   /** Equal requests share a token that has at least this long to live, e.g. 30m0s; absent without a token cache. */
   readonly token_cache_min_ttl?: string;
@@ -49,7 +49,7 @@ export interface TokensMount {
   readonly problem?: string;
 }
 
-/** What a token of a permission set may do. */
+/** A permission set: installation, repositories and permissions of its tokens. */
 export interface TokensPermissionSet {
   readonly name: string;
   /** Of the installation; one of the two is set. */

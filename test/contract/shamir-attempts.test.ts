@@ -2,35 +2,23 @@
  * What the holders of key shares may do with an unsealed store, as Vault's clients meet it: new
  * shares, another root token.
  */
-import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import type { CodeHost } from "../../src/demo/code-host/code-host.ts";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { removeTemporaryFolders } from "./daemon.ts";
-import { open, startShamir, startUnsealed, unseal } from "./shamir.ts";
-import { configure, startCodeHost, type VaultDaemon } from "./vault.ts";
+import {
+  open,
+  sealStatus,
+  startHost,
+  startShamir,
+  startUnsealed,
+  stopAtEnd,
+  unseal,
+  unsealed,
+} from "./shamir.ts";
+import { configure } from "./vault.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 afterAll(removeTemporaryFolders);
-
-function stopAtEnd(vault: VaultDaemon): VaultDaemon {
-  onTestFinished(async () => void (await vault.daemon.stop()));
-  return vault;
-}
-
-async function unsealed(terms = {}): Promise<Awaited<ReturnType<typeof startUnsealed>>> {
-  const started = await startUnsealed(terms);
-  stopAtEnd(started.vault);
-  return started;
-}
-
-async function startHost(): Promise<CodeHost> {
-  const host = await startCodeHost();
-  onTestFinished(() => host.stop());
-  return host;
-}
-
-const sealStatus = async (vault: VaultDaemon): Promise<Record<string, unknown>> =>
-  (await open(vault, "GET", "sys/seal-status")).json as Record<string, unknown>;
 
 describe("sys/rekey", () => {
   it("replaces the shares: the new ones unseal, the former do not, and tokens, leases and settings stay", async () => {

@@ -2,11 +2,19 @@
  * A store that is sealed by key shares, as Vault's clients meet it: initialisation, unsealing, new
  * shares, another root token, and what is answered in between.
  */
-import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import type { CodeHost } from "../../src/demo/code-host/code-host.ts";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { removeTemporaryFolders } from "./daemon.ts";
-import { initialize, open, startShamir, startUnsealed, unseal } from "./shamir.ts";
-import { configure, startCodeHost, type VaultDaemon } from "./vault.ts";
+import {
+  initialize,
+  open,
+  sealStatus,
+  startHost,
+  startShamir,
+  stopAtEnd,
+  unseal,
+  unsealed,
+} from "./shamir.ts";
+import { configure, type VaultDaemon } from "./vault.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const WRONG =
@@ -14,29 +22,9 @@ const WRONG =
 
 afterAll(removeTemporaryFolders);
 
-function stopAtEnd(vault: VaultDaemon): VaultDaemon {
-  onTestFinished(async () => void (await vault.daemon.stop()));
-  return vault;
-}
-
 async function start(state?: string): Promise<VaultDaemon> {
   return stopAtEnd(await startShamir(state));
 }
-
-async function unsealed(terms = {}): Promise<Awaited<ReturnType<typeof startUnsealed>>> {
-  const started = await startUnsealed(terms);
-  stopAtEnd(started.vault);
-  return started;
-}
-
-async function startHost(): Promise<CodeHost> {
-  const host = await startCodeHost();
-  onTestFinished(() => host.stop());
-  return host;
-}
-
-const sealStatus = async (vault: VaultDaemon): Promise<Record<string, unknown>> =>
-  (await open(vault, "GET", "sys/seal-status")).json as Record<string, unknown>;
 
 describe("sys/init", () => {
   it("makes the shares and the root token once; before it the store is not initialised, after it sealed", async () => {

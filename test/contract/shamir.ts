@@ -1,6 +1,8 @@
 /** A daemon whose store is sealed by key shares, for tests that initialise and unseal it. */
+import { onTestFinished } from "vitest";
+import type { CodeHost } from "../../src/demo/code-host/code-host.ts";
 import { temporaryFolder } from "./daemon.ts";
-import { startVault, type VaultAnswer, type VaultDaemon } from "./vault.ts";
+import { startCodeHost, startVault, type VaultAnswer, type VaultDaemon } from "./vault.ts";
 
 /** Configuration of such a store. */
 export const SHAMIR = "tokens: { seal: { type: shamir } }";
@@ -69,3 +71,26 @@ export async function startUnsealed(
     },
   };
 }
+
+/** Stops the daemon when the test ends. */
+export function stopAtEnd(vault: VaultDaemon): VaultDaemon {
+  onTestFinished(async () => void (await vault.daemon.stop()));
+  return vault;
+}
+
+/** `startUnsealed` for one test. */
+export async function unsealed(terms = {}): Promise<Awaited<ReturnType<typeof startUnsealed>>> {
+  const started = await startUnsealed(terms);
+  stopAtEnd(started.vault);
+  return started;
+}
+
+/** A code host for one test. */
+export async function startHost(): Promise<CodeHost> {
+  const host = await startCodeHost();
+  onTestFinished(() => host.stop());
+  return host;
+}
+
+export const sealStatus = async (vault: VaultDaemon): Promise<Record<string, unknown>> =>
+  (await open(vault, "GET", "sys/seal-status")).json as Record<string, unknown>;

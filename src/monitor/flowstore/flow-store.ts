@@ -1,4 +1,4 @@
-/** What the stores of flows answer, in memory or on disk. */
+/** The interface of flow stores, in memory and on disk. */
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import type { Health } from "../../kernel/supervisor/component.ts";

@@ -10,7 +10,6 @@ import { defaultLogLimits, recordOfLine, recordOfRow, traceOf } from "./log-reco
 import type { LogLimits, LogRecord } from "./log-record.ts";
 import { LogEncoder } from "./encoded-logs.ts";
 import type { Columns, WireRow, WriterFigures, WriterMessage, WriterReply } from "../messages.ts";
-
 import type { TraceIds, WireSpan, AnyRow, Scope, ScopeSpec } from "../types.ts";
 import {
   LABELS_PER_MESSAGE,

@@ -169,7 +169,7 @@ function openIn(deps: AdoptionDeps, { maxRows, network }: Place, directory: stri
   return openFlows({ factory, nowMs: clock.now(), maxRows }, network, signal);
 }
 
-/** What was not written back would be lost. */
+/** Rows in the log of a database that was not closed would be lost. */
 function assertQuiet(legacy: string): void {
   for (const log of [`${legacy}-wal`, `${legacy}-journal`])
     if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 0)

@@ -1,4 +1,4 @@
-/** What installations had left when they were last asked, for metrics and the overview. */
+/** Remaining API calls of each installation, as of its last mint: for metrics and the overview. */
 import type { Clock } from "../../../kernel/base/clock.ts";
 import type { Quota } from "../../logical/types.ts";
 

@@ -43,7 +43,7 @@ export interface SealStatus {
   readonly nonce: string;
   /** Why it is sealed, and what to do. */
   readonly reason: string | undefined;
-  /** What is worth changing though it works. */
+  /** A recommendation about a seal that works, with the remedy. */
   readonly advisory: string | undefined;
 }
 

@@ -29,7 +29,7 @@ export interface SystemDeps {
   readonly wrapping: Wrapping;
   readonly seal: SealControl;
   readonly rotation: Pick<KeyRotation, "status" | "rotate">;
-  /** What the holders of key shares may do; undefined with a key file. */
+  /** Operations of the holders of key shares; undefined with a key file. */
   readonly shared: { readonly rekey: Rekey; readonly generateRoot: GenerateRoot } | undefined;
   readonly clock: Clock;
   readonly ids: Ids;

@@ -171,7 +171,7 @@ export type TokensMount = Message<"steward.tokens.v1.TokensMount"> & {
   checkedAt?: Timestamp | undefined;
 
   /**
-   * What installations had left at their last mint, of the last hour.
+   * Remaining API calls of each installation, as of its last mint in the last hour.
    *
    * @generated from field: repeated steward.tokens.v1.TokensQuota quotas = 14;
    */
@@ -200,7 +200,7 @@ export const TokensMountSchema: GenMessage<TokensMount> = /*@__PURE__*/
   messageDesc(file_steward_tokens_v1_overview, 1);
 
 /**
- * What a token of a permission set may do.
+ * A permission set: installation, repositories and permissions of its tokens.
  *
  * @generated from message steward.tokens.v1.TokensPermissionSet
  */

@@ -57,7 +57,7 @@ export function signalUrl(endpoint: string, signal: Signal): string {
 type HttpOptions = ConstructorParameters<typeof HttpTraceExporter>[0] & object;
 type GrpcOptions = ConstructorParameters<typeof GrpcTraceExporter>[0] & object;
 
-/** What differs between signals whose requests we serialise. */
+/** Serializer and names of a signal whose requests are serialised here, not by the SDK. */
 interface OwnSignal<T> {
   readonly signal: Signal;
   /** In the SDK's names of exporters. */

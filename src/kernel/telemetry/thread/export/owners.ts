@@ -9,7 +9,7 @@ import type { RemoteScope } from "../remote-scope.ts";
 
 type Done = Parameters<PushMetricExporter["export"]>[1];
 
-/** What the SDK's batch processors call. */
+/** The part of an exporter that the SDK's batch processors call. */
 export interface BatchExporter<T> {
   export(items: T[], done: Done): void;
   forceFlush?(): Promise<void>;
