@@ -80,7 +80,7 @@ export interface PluginHost extends AsyncDisposable {
   /** Everything on standard error: the host's log with the plugin's. */
   readonly log: readonly string[];
   /** The result of an order (`test/plugin-host/main.go`). Rejects with what failed. */
-  order<T = unknown>(todo: string, more?: object): Promise<T>;
+  order<T = unknown>(action: string, more?: object): Promise<T>;
   request(mount: string, operation: string, path: string, more?: object): Promise<HostOutcome>;
   kill(): Promise<void>;
 }
@@ -123,11 +123,11 @@ export async function startPluginHost(options: PluginHostOptions): Promise<Plugi
   });
   child.stdin.on("error", () => undefined);
   let last = 0;
-  function order<T>(todo: string, more: object = {}): Promise<T> {
+  function order<T>(action: string, more: object = {}): Promise<T> {
     const id = ++last;
     const waiter = Promise.withResolvers<unknown>();
     waiting.set(id, waiter);
-    child.stdin.write(`${JSON.stringify({ id, do: todo, ...more })}\n`);
+    child.stdin.write(`${JSON.stringify({ id, do: action, ...more })}\n`);
     return waiter.promise as Promise<T>;
   }
   const sha256 =
