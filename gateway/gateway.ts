@@ -16,7 +16,6 @@ import { refuseAsText } from "../src/kernel/listen/requests.ts";
 import type { Classify } from "../src/kernel/listen/admission/shares.ts";
 import type { BoundService, PlainRoute } from "../src/kernel/service.ts";
 import type { RequestObserver } from "../src/kernel/telemetry/report/requests.ts";
-import { createRequestValidator } from "../src/kernel/wire/validate.ts";
 import { adminRefusal, type AdminRefusal } from "./access/admin-refusal.ts";
 import { createAuthorize, type Authorize, type AuthOptions } from "./access/authorize.ts";
 import { clientAddress, createTrustedProxies } from "./access/client-address.ts";
@@ -136,14 +135,17 @@ function createSurfaces(
 ): Front {
   const { services, plain, log, clock, probes } = deps;
   const authorize = counted(createAuthorize(deps.auth), deps);
-  const validator = createRequestValidator();
   const ready = (): ProbeResult =>
     draining.aborted ? { ok: false, reasons: ["stopping"] } : probes.ready();
   const { surface = "all", landing = true } = deps;
   const rpc = surface === "admin" ? [] : services;
   const descs = rpc.map((service) => service.desc);
   const assets = pageAssets();
-  const described = describeRoutes(methodTable(services, plain), comments, () => frame);
+  const described = describeRoutes(
+    () => methodTable(services, plain),
+    comments,
+    () => frame,
+  );
   const table = methodTable(services, [...plain, assets.route, ...described], (route) =>
     isServedBy(surface, landing, route),
   );
@@ -176,7 +178,6 @@ function createSurfaces(
     rest: createRest({
       table,
       authorize,
-      validator,
       log,
       clock,
       notFound: (request, hint) => notFoundAnswer(frame, request, hint),
@@ -185,7 +186,6 @@ function createSurfaces(
       services: [...rpc, health],
       conversations,
       authorize,
-      validator,
       draining,
       log,
       failed: (response, code) => watch.failed(response, code),

@@ -22,7 +22,7 @@ import { BAD_REQUEST, invalidRequest } from "../src/kernel/wire/issues.ts";
 import { readJsonBody } from "../src/kernel/wire/json-text.ts";
 import type { DialectName } from "../src/kernel/wire/style.ts";
 import { restMessage, writeRestJson } from "../src/kernel/wire/rest-json.ts";
-import { createRequestValidator, type Validator } from "../src/kernel/wire/validate.ts";
+import { checkRules, compileRules } from "../src/kernel/wire/validate.ts";
 import type { RouteFacts } from "./access/authorize.ts";
 import { isInternal, seenError, UNKNOWN_ROUTE } from "./codes.ts";
 import { dialectOf, dialectOfPath } from "./dialects/by-name.ts";
@@ -78,8 +78,6 @@ export interface RestDeps {
   readonly authorize: Authorize;
   readonly log: Log;
   readonly clock: Clock;
-  /** The process's validator; default: its own. */
-  readonly validator?: Validator;
   /**
    * The page for people who open an unknown path; `hint` is what a program reads beside "not
    * found". Without it everybody gets the program's response.
@@ -94,21 +92,16 @@ export interface Rest {
 
 /** Compiles what requests will need and returns the handler. */
 export function createRest(deps: RestDeps): Rest {
-  const validator = deps.validator ?? createRequestValidator();
-  validator.warmUp(deps.table.methods.map((method) => method.rpc.input));
+  compileRules(deps.table.methods.map((method) => method.rpc.input));
   return {
     async handle(request) {
-      const answer = await serve(deps, validator, request);
+      const answer = await serve(deps, request);
       return request.method === "HEAD" ? withoutBody(answer) : answer;
     },
   };
 }
 
-async function serve(
-  deps: RestDeps,
-  validator: Validator,
-  request: RestRequest,
-): Promise<RestAnswer> {
+async function serve(deps: RestDeps, request: RestRequest): Promise<RestAnswer> {
   const match = deps.table.match(request.method, request.path);
   if (match.kind === "unknown" && deps.notFound !== undefined && wantsPage(request))
     return await deps.notFound(request, unknownPathHint(request.path));
@@ -129,7 +122,7 @@ async function serve(
     );
     if (refusal !== undefined) throw refusal;
     return route.kind === "rpc"
-      ? await callMethod(route, params, validator, request)
+      ? await callMethod(route, params, request)
       : await callPlain(route, params, deps, request);
   } catch (thrown) {
     return failed(deps.log, route, request, thrown);
@@ -146,7 +139,6 @@ function factsOf(plain: PlainRoute): RouteFacts {
 async function callMethod(
   route: RpcRoute,
   params: Readonly<Record<string, string>>,
-  validator: Validator,
   request: RestRequest,
 ): Promise<RestAnswer> {
   const { method } = route;
@@ -156,7 +148,7 @@ async function callMethod(
     ? await readJsonBody(await readBody(request, method.bodyBytes))
     : undefined;
   const message = route.binder.bind({ params, search: request.search, body });
-  const found = validator.check<DescMessage>(method.rpc.input, message);
+  const found = checkRules<DescMessage>(method.rpc.input, message);
   if (found.length > 0) throw invalidRequest(found);
   const json = await invoke(method, message, callOf(request, request.signal));
   const written = isWritten(json) ? json : undefined;

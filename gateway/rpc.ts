@@ -40,7 +40,7 @@ import {
   type UnaryHandler,
 } from "../src/kernel/service.ts";
 import { invalidRequest } from "../src/kernel/wire/issues.ts";
-import type { Validator } from "../src/kernel/wire/validate.ts";
+import { checkRules } from "../src/kernel/wire/validate.ts";
 import type { Authorize } from "./access/authorize.ts";
 import { errorText, isInternal, retryAfterSeconds, rpcCode, seenError } from "./codes.ts";
 import type { Head } from "./node-http.ts";
@@ -70,7 +70,6 @@ export interface RpcDeps {
   readonly services: readonly BoundService[];
   readonly conversations: readonly Conversation[];
   readonly authorize: Authorize;
-  readonly validator: Validator;
   readonly log: Log;
   /**
    * Fires when the process begins to stop: streams end with `UNAVAILABLE`, unary responses may
@@ -215,7 +214,7 @@ async function unary(
   context: HandlerContext,
 ): Promise<MessageInitShape<DescMessage>> {
   try {
-    check(deps, context.method, message);
+    check(context.method, message);
     return await orAborted(
       Promise.resolve(handler(message, callOf(context, context.signal))),
       context.signal,
@@ -233,7 +232,7 @@ async function* stream(
 ): AsyncGenerator<MessageInitShape<DescMessage>> {
   const signal = AbortSignal.any([context.signal, ...endsOf(deps, context)]);
   try {
-    check(deps, context.method, message);
+    check(context.method, message);
     yield* untilAborted(handler(message, callOf(context, signal)), signal);
   } catch (thrown) {
     throw seen(deps, context, thrown);
@@ -268,8 +267,8 @@ function endsOf(deps: RpcDeps, context: HandlerContext): readonly AbortSignal[] 
   return expired === undefined ? [deps.draining] : [deps.draining, expired];
 }
 
-function check(deps: RpcDeps, method: DescMethod, message: MessageShape<DescMessage>): void {
-  const found = deps.validator.check(method.input, message);
+function check(method: DescMethod, message: MessageShape<DescMessage>): void {
+  const found = checkRules(method.input, message);
   if (found.length > 0) throw invalidRequest(found);
 }
 

@@ -16,17 +16,24 @@ export function openApiText(document: OpenApi): string {
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-/** Both routes require the operator's token, since they show the whole API. */
+/**
+ * Both routes require the operator's token, since they show the whole API. The description is
+ * made when it is first asked for: most processes end without.
+ */
 export function describeRoutes(
-  table: MethodTable,
+  table: () => MethodTable,
   comments: Comments,
   frame: () => Frame,
 ): readonly PlainRoute[] {
-  const document = openApi(table, comments);
-  const [text, answers] = [openApiText(document), answersOf(table)];
+  let made: Description | undefined;
+  const description = (): Description => (made ??= describe(table(), comments));
   return [
     operatorRoute("/openapi.json", () =>
-      Promise.resolve({ status: 200, headers: { "content-type": "application/json" }, body: text }),
+      Promise.resolve({
+        status: 200,
+        headers: { "content-type": "application/json" },
+        body: description().text,
+      }),
     ),
     operatorRoute("/docs", (request) =>
       frame().answer(
@@ -34,12 +41,24 @@ export function describeRoutes(
           title: "API reference",
           here: "/docs",
           module: "docs.js",
-          body: reference({ document, answers }, originOf(request)),
+          body: reference(description(), originOf(request)),
         },
         request.headers,
       ),
     ),
   ];
+}
+
+interface Description {
+  readonly document: OpenApi;
+  /** Of `document`. */
+  readonly text: string;
+  readonly answers: ReadonlyMap<string, JsonSchema>;
+}
+
+function describe(table: MethodTable, comments: Comments): Description {
+  const document = openApi(table, comments);
+  return { document, text: openApiText(document), answers: answersOf(table) };
 }
 
 /** The response message of each operation, nested in full, by operation id. */

@@ -34,6 +34,11 @@ export function importsOf(file: string): string[] {
   return pathsIn(file, /(?:from\s+|import\s*\(\s*|import\s+)"(\.[^"]+)"/g);
 }
 
+/** The modules that are loaded with it: neither its types nor what it imports when it needs it. */
+export function loadsOf(file: string): string[] {
+  return pathsIn(file, /^(?:import|export)\s+(?!type\b)(?:[^;"]*?\sfrom\s+)?"(\.[^"]+)"/gm);
+}
+
 /** The files that it names by `new URL`, e.g. to start them as a thread. */
 export function urlsOf(file: string): string[] {
   return pathsIn(file, /new URL\(\s*"(\.[^"]+)"/g);

@@ -159,7 +159,7 @@ function versionOrder(version: string | undefined): string {
 
 /** Without the build's commit (`1.90.4-t6678354ef`), which is on hover. */
 function versionCell({ client_version, update_available }: Device): Child {
-  return html`<span>${client_version === undefined ? html`<span class="muted">not known</span>` : html`<span title=${client_version}>${client_version.replace(/-.*/, "")}</span>`}${update_available === true ? html`<small>${stateText("notice", "update available")}</small>` : undefined}</span>`;
+  return html`<span>${client_version === undefined ? html`<span class="muted">not known</span>` : html`<span title=${client_version}>${client_version.replace(/-.*/, "")}</span>`}${update_available === true ? html`<small class="unbroken">${stateText("notice", "update available")}</small>` : undefined}</span>`;
 }
 
 function routesCell({

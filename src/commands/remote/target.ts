@@ -1,12 +1,11 @@
 /** Which running daemon a command talks to, and with which credential. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { OWNER_SOCKET } from "../../daemon/listeners/owner-socket.ts";
 import { configureDaemon } from "../../daemon/configuration.ts";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
 import { Secret } from "../../kernel/base/secret.ts";
 import type { Environment } from "../../kernel/config/key.ts";
-import { MAX_SOCKET_PATH_BYTES } from "../../kernel/listen/bind.ts";
+import { MAX_SOCKET_PATH_BYTES, OWNER_SOCKET } from "../../kernel/listen/socket-path.ts";
 import { withFoundFile } from "../config-search.ts";
 import type { RemoteArguments } from "./options.ts";
 

@@ -7,11 +7,11 @@ import { join } from "node:path";
 import { createGateway, type Gateway, type GatewayDeps } from "../../../gateway/gateway.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import type { Log } from "../../kernel/base/log.ts";
+import { OWNER_SOCKET } from "../../kernel/listen/socket-path.ts";
 import type { PlainRoute } from "../../kernel/service.ts";
 import type { Component } from "../../kernel/supervisor/component.ts";
 import { backupRoute, removeStaged, type BackupRouteDeps } from "./backup-route.ts";
 
-export const OWNER_SOCKET = "steward.sock";
 /** A backup is held open while a command copies gigabytes to a slow disk. */
 const MAX_STREAM_MS = 6 * 3_600_000;
 

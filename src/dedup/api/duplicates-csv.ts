@@ -12,7 +12,7 @@ import { BYTE_ORDER_MARK, csvRow } from "../../kernel/base/text/csv.ts";
 import type { PlainRoute } from "../../kernel/service.ts";
 import { createBinder } from "../../kernel/wire/bind.ts";
 import { invalidRequest } from "../../kernel/wire/issues.ts";
-import { createRequestValidator } from "../../kernel/wire/validate.ts";
+import { checkRules } from "../../kernel/wire/validate.ts";
 import { statusOf } from "../groups/decision.ts";
 import { shownDocuments } from "../groups/present.ts";
 import { primaryOf } from "../groups/row.ts";
@@ -85,7 +85,6 @@ export function duplicatesCsvRoute(deps: DuplicatesCsvDeps): PlainRoute {
     body: "",
     ignoreUnknown: true,
   });
-  const validator = createRequestValidator();
   return {
     ...DUPLICATES_CSV_ROUTE,
     async handle({ query }, { signal }) {
@@ -94,7 +93,7 @@ export function duplicatesCsvRoute(deps: DuplicatesCsvDeps): PlainRoute {
         search: query.toString(),
         body: undefined,
       }) as MessageShape<typeof ListGroupsRequestSchema>;
-      const findings = validator.check(ListGroupsRequestSchema, request);
+      const findings = checkRules(ListGroupsRequestSchema, request);
       if (findings.length > 0) throw invalidRequest(findings);
       const { ids } = listedGroups(deps, request, { offset: 0, limit: Infinity });
       const day = new Date(deps.clock.now()).toISOString().slice(0, 10);

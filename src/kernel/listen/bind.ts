@@ -3,6 +3,7 @@ import { chmodSync } from "node:fs";
 import type { Server } from "node:net";
 import { StewardError, toStewardError } from "../base/errors.ts";
 import { formatAddress, isLoopback, type Address } from "../config/values/address.ts";
+import { MAX_SOCKET_PATH_BYTES } from "./socket-path.ts";
 
 /**
  * A Unix socket: only processes of the same user, and root's, can connect. A file of that name must
@@ -11,9 +12,6 @@ import { formatAddress, isLoopback, type Address } from "../config/values/addres
 export interface SocketPath {
   readonly path: string;
 }
-
-/** Linux takes no longer path of a Unix socket. */
-export const MAX_SOCKET_PATH_BYTES = 107;
 
 /** An address to bind, and its configuration key. */
 export interface Binding {

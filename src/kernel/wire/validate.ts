@@ -8,45 +8,35 @@ import { StewardError, type Detail } from "../base/errors.ts";
 import { createIssues, type JsonPath } from "./issues.ts";
 import { enumTexts, jsonName } from "./style.ts";
 
-export interface Validator {
-  /**
-   * Violations of the message, nothing when it is valid. Throws `internal` when a rule itself is
-   * broken.
-   */
-  check<D extends DescMessage>(schema: D, message: MessageShape<D>): readonly Detail[];
-  /**
-   * Compiles the rules of these messages, so that the first request does not wait and a broken rule
-   * fails the start.
-   */
-  warmUp(schemas: Iterable<DescMessage>): void;
+/** The only one of the process, since it caches compiled rules. */
+const rules = createValidator();
+
+/**
+ * Violations of the message, nothing when it is valid. Throws `internal` when a rule itself is
+ * broken.
+ */
+export function checkRules<D extends DescMessage>(
+  schema: D,
+  message: MessageShape<D>,
+): readonly Detail[] {
+  const result = rules.validate(schema, message);
+  if (result.kind === "valid") return [];
+  if (result.kind === "error")
+    throw new StewardError("internal", `the rules of ${schema.typeName} cannot be evaluated`, {
+      cause: result.error,
+    });
+  const issues = createIssues();
+  for (const violation of result.violations)
+    issues.add(pathOf(violation), describeViolation(violation), "invalid_value", violation.ruleId);
+  return issues.found;
 }
 
-/** Create one per process, since it caches compiled rules. */
-export function createRequestValidator(): Validator {
-  const rules = createValidator();
-  const validator: Validator = {
-    check(schema, message) {
-      const result = rules.validate(schema, message);
-      if (result.kind === "valid") return [];
-      if (result.kind === "error")
-        throw new StewardError("internal", `the rules of ${schema.typeName} cannot be evaluated`, {
-          cause: result.error,
-        });
-      const issues = createIssues();
-      for (const violation of result.violations)
-        issues.add(
-          pathOf(violation),
-          describeViolation(violation),
-          "invalid_value",
-          violation.ruleId,
-        );
-      return issues.found;
-    },
-    warmUp(schemas) {
-      for (const schema of schemas) validator.check(schema, create(schema));
-    },
-  };
-  return validator;
+/**
+ * Compiles the rules of these messages, so that the first request does not wait and a broken rule
+ * fails the start.
+ */
+export function compileRules(schemas: Iterable<DescMessage>): void {
+  for (const schema of schemas) checkRules(schema, create(schema));
 }
 
 function pathOf(violation: Violation): JsonPath {

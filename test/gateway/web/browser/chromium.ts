@@ -3,7 +3,12 @@ import { accessSync, constants } from "node:fs";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 import { afterAll, onTestFinished } from "vitest";
 
-const PATHS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const PATHS = [
+  "/usr/bin/chromium-headless-shell",
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+];
 
 /** Where it is; undefined when there is none, which is said once. */
 export const chromiumPath: string | undefined = PATHS.find((path) => {
