@@ -1,14 +1,7 @@
 /** The pages `/devices` and `/devices/{id}` of a running daemon in a real browser. */
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import {
-  chromiumPath,
-  openPage,
-  ready,
-  useChromium,
-  type Watched,
-} from "../gateway/web/browser/chromium.ts";
+import { chromiumPath, openPage, ready, useChromium } from "../gateway/web/browser/chromium.ts";
+import { pageFaults } from "../gateway/web/browser/faults.ts";
 import {
   removeTemporaryFolders,
   rest,
@@ -19,7 +12,6 @@ import {
 
 useChromium();
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const SOON = { timeout: 30_000, interval: 100 };
 const PHONE = { width: 390, height: 844 };
 const DESK = { width: 1440, height: 900 };
@@ -42,15 +34,6 @@ afterAll(async () => {
   await daemon.stop();
   removeTemporaryFolders();
 });
-
-async function faults({ page, complaints }: Watched): Promise<string[]> {
-  await page.evaluate(axe);
-  const broken = (await page.evaluate(
-    "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)}`))",
-  )) as string[];
-  const wide = (await page.evaluate("document.documentElement.scrollWidth - innerWidth")) as number;
-  return [...complaints, ...broken, ...(wide > 0 ? [`scrolls sideways by ${wide} pixels`] : [])];
-}
 
 it("are complete without scripts, and say what they do not know", async () => {
   const list = await rest(daemon, "GET", "/devices");
@@ -75,7 +58,7 @@ describe.skipIf(chromiumPath === undefined)("in a browser", { timeout: 60_000 },
         for (const path of ["/devices", `/devices/${name}`, "/devices/nowhere"]) {
           await watched.page.goto(`${daemon.url}${path}`);
           await ready(watched.page);
-          expect([path, await faults(watched)]).toEqual([path, []]);
+          expect([path, await pageFaults(watched)]).toEqual([path, []]);
         }
       });
 

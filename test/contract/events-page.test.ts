@@ -1,22 +1,14 @@
 /** The page `/events` of running daemons in a real browser. */
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Tailscale } from "../../src/demo/tailscale/types.ts";
-import {
-  chromiumPath,
-  openPage,
-  ready,
-  useChromium,
-  type Watched,
-} from "../gateway/web/browser/chromium.ts";
+import { chromiumPath, openPage, ready, useChromium } from "../gateway/web/browser/chromium.ts";
+import { pageFaults } from "../gateway/web/browser/faults.ts";
 import { ada, auditedConfiguration, changeIn, startAudited } from "./audited-network.ts";
 import { removeTemporaryFolders, rest, startDaemon, type Daemon } from "./daemon.ts";
 
 useChromium();
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const SOON = { timeout: 30_000, interval: 100 };
 const PHONE = { width: 390, height: 844 };
 const DESK = { width: 1440, height: 900 };
@@ -70,15 +62,6 @@ function rows(page: Page): Promise<number> {
   return page.locator("tbody tr").count();
 }
 
-async function faults({ page, complaints }: Watched): Promise<string[]> {
-  await page.evaluate(axe);
-  const broken = (await page.evaluate(
-    "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)}`))",
-  )) as string[];
-  const wide = (await page.evaluate("document.documentElement.scrollWidth - innerWidth")) as number;
-  return [...complaints, ...broken, ...(wide > 0 ? [`scrolls sideways by ${wide} pixels`] : [])];
-}
-
 it("is complete without scripts: rows, links to filters and to older events, and markup as text", async () => {
   const page = await rest(daemon, "GET", `/events?errors=1&actor=${REFUSED}`);
   expect([page.status, page.headers.get("content-type")]).toEqual([
@@ -114,7 +97,7 @@ describe.skipIf(chromiumPath === undefined)("in a browser", { timeout: 60_000 },
             .all()
             .then((all) => all.slice(0, 2)))
             await summary.click();
-          expect([path, await faults(watched)]).toEqual([path, []]);
+          expect([path, await pageFaults(watched)]).toEqual([path, []]);
         }
         expect(
           watched.requests.every((url) => url.startsWith(daemon.url) || url.startsWith("data:")),

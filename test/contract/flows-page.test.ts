@@ -1,21 +1,13 @@
 /** The page `/flows` of running daemons in a real browser. */
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import {
-  chromiumPath,
-  openPage,
-  ready,
-  useChromium,
-  type Watched,
-} from "../gateway/web/browser/chromium.ts";
+import { chromiumPath, openPage, ready, useChromium } from "../gateway/web/browser/chromium.ts";
+import { pageFaults } from "../gateway/web/browser/faults.ts";
 import { removeTemporaryFolders, rest, startDaemon, temporaryFolder } from "./daemon.ts";
 import { post, startReceiving, TOKEN, type Received } from "./receivers.ts";
 
 useChromium();
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const SOON = { timeout: 30_000, interval: 100 };
 const PHONE = { width: 390, height: 844 };
 const DESK = { width: 1440, height: 900 };
@@ -86,15 +78,6 @@ function rows(page: Page): Promise<number> {
   return page.locator("table[aria-label=connections] tbody tr").count();
 }
 
-async function faults({ page, complaints }: Watched): Promise<string[]> {
-  await page.evaluate(axe);
-  const broken = (await page.evaluate(
-    "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)}`))",
-  )) as string[];
-  const wide = (await page.evaluate("document.documentElement.scrollWidth - innerWidth")) as number;
-  return [...complaints, ...broken, ...(wide > 0 ? [`scrolls sideways by ${wide} pixels`] : [])];
-}
-
 it("is complete without scripts: sums, lists, connections, and markup as text", async () => {
   const { status, text, headers } = await rest(receiving.daemon, "GET", "/flows");
   expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
@@ -128,7 +111,7 @@ describe.skipIf(chromiumPath === undefined)("in a browser", { timeout: 60_000 },
         for (const path of ["/flows", "/flows?window=15m&type=virtual", "/flows?device=nobody"]) {
           await watched.page.goto(`${receiving.daemon.url}${path}`);
           await ready(watched.page);
-          expect([path, await faults(watched)]).toEqual([path, []]);
+          expect([path, await pageFaults(watched)]).toEqual([path, []]);
         }
       });
 

@@ -1,25 +1,21 @@
 /** Pictures of pages on the pages of a review, from a simulated Paperless-ngx. */
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { startPaperless } from "../../src/demo/paperless/paperless.ts";
 import { drawThumbnail } from "../../src/demo/paperless/thumbnail.ts";
 import { prose } from "../dedup/groups/bench.ts";
 import { chromiumPath, openPage, ready, useChromium } from "../gateway/web/browser/chromium.ts";
+import { brokenRules } from "../gateway/web/browser/faults.ts";
 import { jobEnd, rest, runJob, startDaemon, temporaryFolder, type Daemon } from "./daemon.ts";
 import { configOf, startArchive } from "./paperless-estate.ts";
 
 useChromium();
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const SOON = { timeout: 20_000 };
 const SIZES = [
   { width: 390, height: 844 },
   { width: 1280, height: 900 },
 ];
-const VIOLATIONS =
-  "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)} ${nodes[0].failureSummary}`))";
 type Sim = Awaited<ReturnType<typeof startPaperless>>;
 
 /** Two copies and another document in a Paperless-ngx, synced and analysed. */
@@ -121,8 +117,7 @@ describe.skipIf(chromiumPath === undefined)(
             expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(
               true,
             );
-            await page.evaluate(axe);
-            expect([path, await page.evaluate(VIOLATIONS)]).toEqual([path, []]);
+            expect([path, await brokenRules(page)]).toEqual([path, []]);
           }
       }
     });

@@ -3,8 +3,7 @@
  * may meet: nothing scrolls sideways, no rule of axe is broken (contrast among them), the console
  * stays empty, and headline and cards say what is so.
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -15,6 +14,7 @@ import {
   useChromium,
   type Watched,
 } from "../gateway/web/browser/chromium.ts";
+import { pageFaults } from "../gateway/web/browser/faults.ts";
 import {
   type Daemon,
   jobEnd,
@@ -26,7 +26,6 @@ import {
 
 useChromium();
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const SOON = { timeout: 60_000, interval: 100 };
 const ROOT = { "x-vault-token": "demo" };
 const PANELS = [
@@ -134,34 +133,6 @@ afterAll(async () => {
   removeTemporaryFolders();
 });
 
-async function listOf(page: Page, script: string): Promise<string[]> {
-  return (await page.evaluate(script)) as string[];
-}
-
-/** What is wrong with a page as it stands. */
-async function faults({ page, complaints }: Watched): Promise<string[]> {
-  const found: string[] = [...complaints];
-  complaints.length = 0;
-  if ((await page.evaluate("typeof axe")) === "undefined") await page.evaluate(axe);
-  found.push(
-    ...(await listOf(
-      page,
-      // In the dark nothing but the colours differs.
-      "axe.run(document, { resultTypes: ['violations'], ...(matchMedia('(prefers-color-scheme: dark)').matches ? { runOnly: ['color-contrast', 'link-in-text-block'] } : {}) }).then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)} ${nodes[0].failureSummary}`))",
-    )),
-  );
-  const wide = (await page.evaluate("document.documentElement.scrollWidth - innerWidth")) as number;
-  if (wide > 0) found.push(`scrolls sideways by ${wide} pixels`);
-  // Text that a box cuts off; a row of tabs and a table may scroll by themselves.
-  found.push(
-    ...(await listOf(
-      page,
-      "[...document.querySelectorAll('main *, header *')].filter((each) => getComputedStyle(each).overflowX === 'visible' && !each.closest('.scroll, .tab-row, svg, .sr') && each.getBoundingClientRect().right > innerWidth + 1).slice(0, 3).map((each) => `beyond the edge: ${each.outerHTML.slice(0, 120)}`)",
-    )),
-  );
-  return found;
-}
-
 /** Axe turns text into markup, which the pages' policy forbids. */
 function open(look: (typeof LOOKS)[number]): Promise<Watched> {
   return openPage({ ...look, bypassCSP: true });
@@ -177,7 +148,7 @@ async function cards(page: Page): Promise<string[]> {
 
 /** The page `/` that is open, and all panels of `/monitor`, with the open tab in sight. */
 async function panelFaults(watched: Watched): Promise<string[]> {
-  const found = await faults(watched);
+  const found = await pageFaults(watched);
   const { href, origin } = new URL(watched.page.url());
   await watched.page.goto(`${origin}/monitor`);
   await ready(watched.page);
@@ -189,7 +160,7 @@ async function panelFaults(watched: Watched): Promise<string[]> {
     );
     found.push(
       ...(inSight === true ? [] : ["the open tab is out of sight"]),
-      ...(await faults(watched)),
+      ...(await pageFaults(watched)),
     );
     if (found.length > 0) return found.map((each) => `${panel}: ${each}`);
   }
@@ -206,7 +177,7 @@ async function reviewFaults(watched: Watched): Promise<string[]> {
   const { page } = watched;
   const found: string[] = [];
   const look = async (what: string): Promise<void> => {
-    found.push(...(await faults(watched)).map((each) => `${what}: ${each}`));
+    found.push(...(await pageFaults(watched)).map((each) => `${what}: ${each}`));
   };
   const { data } = (await rest(demo, "GET", "/api/v1/duplicates?limit=100")).json;
   const groupIds = data.map(({ id }: any) => id);
@@ -297,13 +268,13 @@ describe.skipIf(chromiumPath === undefined)(
           new URL(watched.page.url()).pathname,
           (await watched.page.locator("tbody tr").count()) > 20,
         ]).toEqual(["/duplicates", true]);
-        expect(await faults(watched)).toEqual([]);
+        expect(await pageFaults(watched)).toEqual([]);
         expect(await reviewFaults(watched)).toEqual([]);
         await watched.page.goto(`${demo.url}/docs`);
-        expect(await faults(watched)).toEqual([]);
+        expect(await pageFaults(watched)).toEqual([]);
         await watched.page.goto(`${demo.url}/nowhere`);
         watched.complaints.length = 0;
-        expect(await faults(watched)).toEqual([]);
+        expect(await pageFaults(watched)).toEqual([]);
       });
 
       it(`of a daemon without anything set up has no fault and says what to set: ${name}`, async () => {
@@ -315,7 +286,7 @@ describe.skipIf(chromiumPath === undefined)(
         expect(await panelFaults(watched)).toEqual([]);
         await watched.page.goto(bare.url);
         await ready(watched.page);
-        expect(await faults(watched)).toEqual([]);
+        expect(await pageFaults(watched)).toEqual([]);
         expect([await headline(watched.page), ...(await cards(watched.page))]).toEqual([
           "Healthy",
           "not set up",
@@ -330,11 +301,11 @@ describe.skipIf(chromiumPath === undefined)(
         );
         await watched.page.goto(`${bare.url}/tokens`);
         await ready(watched.page);
-        expect(await faults(watched)).toEqual([]);
+        expect(await pageFaults(watched)).toEqual([]);
         expect(await watched.page.locator("main").innerText()).toContain("No app is configured");
         for (const path of ["/", "/docs", ...REVIEW]) {
           await watched.page.goto(`${empty.url}${path}`);
-          expect(await faults(watched)).toEqual([]);
+          expect(await pageFaults(watched)).toEqual([]);
         }
       });
 
@@ -410,12 +381,12 @@ describe.skipIf(chromiumPath === undefined)(
             .locator("dd")
             .allTextContents(),
         ).toEqual(["–", "–", "–"]);
-        expect(await faults(watched)).toEqual([]);
+        expect(await pageFaults(watched)).toEqual([]);
         await watched.page.getByRole("button", { name: "Pause" }).click();
         await watched.page.clock.fastForward(90_000);
         await watched.page.getByText("Refreshing is paused").waitFor();
         expect(await headline(watched.page)).toBe("Not known");
-        expect(await faults(watched)).toEqual([]);
+        expect(await pageFaults(watched)).toEqual([]);
       }
       await demo.stop("SIGKILL");
       for (const watched of opened) {
@@ -428,7 +399,7 @@ describe.skipIf(chromiumPath === undefined)(
         ]).toEqual(["Not known", true]);
         // The browser itself says that the address cannot be reached.
         complaints.length = 0;
-        expect(await faults(watched)).toEqual([]);
+        expect(await pageFaults(watched)).toEqual([]);
       }
     });
   },

@@ -1,18 +1,11 @@
 /** The page `/tokens` and `/api/tokens.json` of a running daemon. */
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { OverviewService } from "../../src/gen/steward/tokens/v1/overview_service_pb.ts";
 import type { CodeHost } from "../../src/demo/code-host/code-host.ts";
 import type { TokensReport } from "../../src/gen/tokens-json.ts";
-import {
-  chromiumPath,
-  openPage,
-  ready,
-  useChromium,
-  type Watched,
-} from "../gateway/web/browser/chromium.ts";
+import { chromiumPath, openPage, ready, useChromium } from "../gateway/web/browser/chromium.ts";
+import { pageFaults } from "../gateway/web/browser/faults.ts";
 import { removeTemporaryFolders, rest, startDaemon, temporaryFolder } from "./daemon.ts";
 import { rawRequest } from "./raw-request.ts";
 import { grpcUnary } from "./rpc.ts";
@@ -20,7 +13,6 @@ import { appKey, configure, startCodeHost, startVault, type VaultDaemon } from "
 
 useChromium();
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const RPC = "/steward.tokens.v1.OverviewService/GetTokens";
 const connect = { "content-type": "application/json", "connect-protocol-version": "1" };
 const PHONE = { width: 390, height: 844 };
@@ -329,15 +321,6 @@ describe("who may read the overview of tokens", () => {
   }, 30_000);
 });
 
-async function faults({ page, complaints }: Watched): Promise<string[]> {
-  await page.evaluate(axe);
-  const broken = (await page.evaluate(
-    "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)}`))",
-  )) as string[];
-  const wide = (await page.evaluate("document.documentElement.scrollWidth - innerWidth")) as number;
-  return [...complaints, ...broken, ...(wide > 0 ? [`scrolls sideways by ${wide} pixels`] : [])];
-}
-
 describe.skipIf(chromiumPath === undefined)("in a browser", { timeout: 120_000 }, () => {
   it("the page has no fault, and the status leads to it", async () => {
     const daemon = await startDaemon({
@@ -357,7 +340,7 @@ describe.skipIf(chromiumPath === undefined)("in a browser", { timeout: 120_000 }
         const watched = await openPage({ viewport, colorScheme, bypassCSP: true });
         await watched.page.goto(`${daemon.url}/tokens`);
         await ready(watched.page);
-        expect([viewport.width, colorScheme, await faults(watched)]).toEqual([
+        expect([viewport.width, colorScheme, await pageFaults(watched)]).toEqual([
           viewport.width,
           colorScheme,
           [],
@@ -395,7 +378,7 @@ describe.skipIf(chromiumPath === undefined)("in a browser", { timeout: 120_000 }
       const watched = await openPage({ viewport, bypassCSP: true });
       await watched.page.goto(`${vault.daemon.url}/tokens`);
       await ready(watched.page);
-      expect([viewport.width, await faults(watched)]).toEqual([viewport.width, []]);
+      expect([viewport.width, await pageFaults(watched)]).toEqual([viewport.width, []]);
     }
     await vault.daemon.stop();
     await host.stop();

@@ -3,6 +3,7 @@ import { accessSync, constants } from "node:fs";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 import { afterAll, onTestFinished } from "vitest";
 
+/** The shell first: it has no windows, and takes a quarter less CPU time. */
 const PATHS = [
   "/usr/bin/chromium-headless-shell",
   "/usr/bin/chromium",
@@ -21,7 +22,7 @@ export const chromiumPath: string | undefined = PATHS.find((path) => {
 });
 if (chromiumPath === undefined)
   process.stderr.write(
-    "skipped: the pages in a real browser (no chromium on this machine; `.ci/run` installs Debian's where it can)\n",
+    "skipped: the pages in a real browser (no chromium on this machine; `.ci/run` installs Debian's chromium-headless-shell where it can)\n",
   );
 
 let browser: Promise<Browser> | undefined;
