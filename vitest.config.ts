@@ -1,5 +1,9 @@
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { ALONE, TIMED } from "./test/alone.ts";
+
+// Inherited by the workers and their threads: without it each of them compiles every module anew.
+process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/steward-test");
 
 const alone = Object.keys(ALONE);
 const timed = Object.keys(TIMED);
@@ -12,10 +16,10 @@ export default defineConfig({
     // Tests wait about as long as they compute: four workers keep two cores busy.
     maxWorkers: 4,
     maxConcurrency: 20,
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    // What is waited for comes at once on a quiet machine; a busy one is no failure.
-    expect: { poll: { timeout: 30_000 } },
+    // What is waited for comes soon on a quiet machine; a slow or busy one is no failure.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000 } },
     reporters: ["default", "./test/reporter.ts"],
     // Starting a process for a file costs more than most files take, so those that need none of
     // their own share the workers.

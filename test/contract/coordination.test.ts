@@ -40,7 +40,7 @@ function documented(): string[] {
   return (/```\n(process\.[^`]+)```/.exec(page)?.[1] ?? "").trim().split(/\s+/).toSorted();
 }
 
-describe.skipIf(!hasEtcd)("replicas", { timeout: 120_000 }, () => {
+describe.skipIf(!hasEtcd)("replicas", () => {
   it("monitor one at a time: a standby is ready, says so and exports its process alone", async () => {
     await using etcd = await startEtcd();
     await using estate = await startEstate({ talkers: 0 });
@@ -256,4 +256,4 @@ it("a daemon takes the lease of Kubernetes with the token of a file, and gives i
   expect(await only.daemon.stop()).toEqual({ code: 0, signal: null });
   expect(api.lease("home")?.spec["holderIdentity"]).toBe("");
   await exported.close();
-}, 60_000);
+});

@@ -44,7 +44,7 @@ beforeAll(async () => {
   daemon = await startDaemon({ config: configOf(sim, temporaryFolder(), archives) });
   await syncAndAnalyse(daemon);
   before = (await dashboard()).lastSyncAt;
-}, 120_000);
+});
 afterAll(async () => {
   await daemon.stop();
   await sim.stop();

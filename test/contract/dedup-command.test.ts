@@ -238,7 +238,7 @@ describe("steward dedup, misused", () => {
         readdirSync(`/proc/${child.pid}/fd`).some(
           (fd) => readlinkSync(`/proc/${child.pid}/fd/${fd}`) === pipe,
         );
-      await vi.waitFor(() => expect(isReading()).toBe(true), { timeout: 30_000 });
+      await vi.waitFor(() => expect(isReading()).toBe(true), { timeout: 60_000 });
       child.kill(signal);
       const impatient = setTimeout(() => child.kill("SIGKILL"), 10_000);
       expect(await ended).toBe(130);

@@ -41,7 +41,7 @@ dedup:
     - {name: lines, kind: jsonl, path: ${file}}
 `;
   daemon = await startDaemon({ config });
-}, 60_000);
+});
 afterAll(async () => {
   await daemon.stop();
   removeTemporaryFolders();
@@ -104,7 +104,7 @@ it("signs, joins and verifies nothing after new dates and metadata, and chooses 
   });
   expect(await groups()).toEqual(["a b", "d c"]);
   // The page of metrics is a little behind.
-  await expect.poll(stages, { timeout: 10_000 }).toMatchObject({ writing: 2 });
+  await expect.poll(stages, { timeout: 60_000 }).toMatchObject({ writing: 2 });
   const after = await stages();
   for (const stage of ["load", "signatures", "candidates", "scoring", "grouping"])
     expect([stage, after[stage]]).toEqual([stage, before[stage]]);

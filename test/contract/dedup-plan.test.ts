@@ -142,7 +142,7 @@ describe("steward dedup --delete-plan", () => {
     if (!first) throw new Error("the plan is empty");
     const proof = await dedup(own, "--json", "--quiet", first.path, first.keep.path);
     expect((JSON.parse(proof.stdout) as { groups: unknown[] }).groups).toHaveLength(1);
-  }, 120_000);
+  });
 
   it("leaves out what cannot be deleted as a file, with the reason", async () => {
     const own = place({

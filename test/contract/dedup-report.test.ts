@@ -47,7 +47,7 @@ beforeAll(async () => {
     "lone.txt": smallArchive["notes/lone.html"] ?? "",
   });
   page = pathToFileURL(file).href;
-}, 60_000);
+});
 
 describe("the report as a file", () => {
   it("loads nothing: style and scripts are in it, and its policy names their hashes", () => {
@@ -84,7 +84,7 @@ describe("the report as a file", () => {
     expect(text).toContain(
       "The first 1,000 of 1,003 groups are shown, the most alike first. All of them are in the output of --csv and --json.",
     );
-  }, 60_000);
+  });
 
   it("cuts huge texts and large groups, each with a sentence", async () => {
     const words = Array.from({ length: 25_000 }, (_, at) => `word${at}`);
@@ -105,14 +105,14 @@ describe("the report as a file", () => {
     expect(text).toContain("and 20 more documents");
     expect(text).toContain("3 further texts of this group: ");
     expect(text.length).toBeLessThan(300_000);
-  }, 60_000);
+  });
 });
 
 async function groups(page: Page): Promise<string[]> {
   return await page.locator("[data-group]:visible h3").allTextContents();
 }
 
-describe.skipIf(chromiumPath === undefined)("the report in a browser", { timeout: 120_000 }, () => {
+describe.skipIf(chromiumPath === undefined)("the report in a browser", () => {
   for (const look of LOOKS) {
     const name = `${look.viewport === PHONE ? "phone" : "desk"}, ${look.colorScheme}`;
 

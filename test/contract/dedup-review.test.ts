@@ -312,7 +312,7 @@ describe("the terminal of the review", () => {
     const pty = review(pile());
     await pty.shows("Group 1 of 3");
     pty.resize(50, 12);
-    await expect.poll(() => pty.screen.lines().length, { timeout: 30_000 }).toBe(12);
+    await expect.poll(() => pty.screen.lines().length, { timeout: 60_000 }).toBe(12);
     await pty.shows("Group 1 of 3");
     await pty.shows("? help");
     pty.resize(100, 30);

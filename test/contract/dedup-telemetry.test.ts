@@ -243,7 +243,7 @@ describe("the metrics of the document service", () => {
     expect(declared).toEqual(own);
   });
 
-  it("are scraped whole where nothing is pushed", { timeout: 60_000 }, async () => {
+  it("are scraped whole where nothing is pushed", async () => {
     const estate = await start("  metrics_endpoint: {enabled: true}\n");
     await drive(estate);
     const text = (await rest(estate.daemon, "GET", "/api/v1/metrics")).text;
@@ -270,7 +270,7 @@ describe("the metrics of the document service", () => {
     }
   });
 
-  it("are pushed whole where nothing is scraped", { timeout: 60_000 }, async () => {
+  it("are pushed whole where nothing is scraped", async () => {
     const receiver: Receiver = await startReceiver({ protocol: "http" });
     onTestFinished(() => receiver.close());
     const estate = await start(
@@ -333,7 +333,7 @@ it("a collector without permission is counted, and the others go on", async () =
       expect(answer.text).toContain("paperless_remote_version_update_available{");
       return answer.text;
     },
-    { timeout: 20_000, interval: 100 },
+    { timeout: 60_000, interval: 100 },
   );
   expect(text).toContain('paperless_collector_errors_total{collector="status"} 1');
   expect(text).toContain('paperless_collector_errors_total{collector="tag"} 0');

@@ -142,14 +142,14 @@ describe("POST /api/v1/batch/delete-non-primary", () => {
     // Holds the first deletion until the sync has run.
     sim.faults.next("delete_document", { kind: "delay", ms: 5_000 });
     const { json } = await rest(daemon, "POST", DELETE, { groupIds, confirm: true });
-    await expect.poll(() => sim.requests()["delete_document"], { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => sim.requests()["delete_document"], { timeout: 60_000 }).toBe(1);
     sim.estate.edit(3, { content: textOf(77) });
     expect((await runJob(daemon, "/api/v1/sync")).status).toBe("completed");
     const job = await jobEnd(daemon, json.data.jobId);
     expect(outcomes(job)).toEqual({ 2: "deleted", 4: "skipped" });
     expect(trashed(sim)).toEqual([2]);
     expect(job.result.pendingGroups).toEqual([groupIds[1]]);
-  }, 30_000);
+  });
 
   it("keeps a pair that was decided to be no duplicate, though its group has grown", async () => {
     const { sim, daemon } = await start(fillGroups(1, 2));
@@ -300,7 +300,7 @@ describe("POST /api/v1/batch/delete-non-primary", () => {
     const job = await runJob(daemon, DELETE, { groupIds: [group?.id], confirm: true });
     expect(outcomes(job)).toEqual({ 2: "deleted" });
     expect(sim.requests()["delete_document"]).toBe(1);
-  }, 30_000);
+  });
 
   it("fails with the reason when the archive refuses every deletion", async () => {
     const { sim, daemon } = await start(fillGroups(5, 2));

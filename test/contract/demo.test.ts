@@ -14,7 +14,7 @@ import {
   temporaryFolder,
 } from "./daemon.ts";
 
-const SOON = { timeout: 30_000, interval: 100 };
+const SOON = { timeout: 60_000, interval: 100 };
 const ROOT = { "x-vault-token": "demo" };
 const DAY_MS = 86_400_000;
 

@@ -12,7 +12,7 @@ import {
 
 useChromium();
 
-const SOON = { timeout: 30_000, interval: 100 };
+const SOON = { timeout: 60_000, interval: 100 };
 const PHONE = { width: 390, height: 844 };
 const DESK = { width: 1440, height: 900 };
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
     devices = (await rest(daemon, "GET", "/api/status.json")).json.devices;
     expect(devices.length).toBeGreaterThan(10);
   }, SOON);
-}, 60_000);
+});
 
 afterAll(async () => {
   await daemon.stop();
@@ -49,7 +49,7 @@ it("are complete without scripts, and say what they do not know", async () => {
   expect(none.text).toContain("<h2>&lt;nowhere&gt;</h2>");
 });
 
-describe.skipIf(chromiumPath === undefined)("in a browser", { timeout: 60_000 }, () => {
+describe.skipIf(chromiumPath === undefined)("in a browser", () => {
   for (const viewport of [PHONE, DESK])
     for (const colorScheme of ["light", "dark"] as const)
       it(`have no fault: ${viewport.width} pixels, ${colorScheme}`, async () => {

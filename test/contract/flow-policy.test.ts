@@ -26,7 +26,7 @@ beforeAll(async () => {
     timeout: 90_000,
     interval: 500,
   });
-}, 120_000);
+});
 
 afterAll(async () => {
   await daemon.stop();

@@ -9,7 +9,7 @@ import { flow, Site, text } from "./ingress-site.ts";
 
 afterAll(removeTemporaryFolders);
 
-const SOON = { timeout: 45_000, interval: 50 };
+const SOON = { timeout: 60_000, interval: 50 };
 const open: AsyncDisposable[] = [];
 afterEach(async () => {
   for (const one of open.splice(0).toReversed()) await one[Symbol.asyncDispose]();
@@ -103,7 +103,7 @@ describe("flows on disk", () => {
         size_bytes: expect.any(Number),
       },
     });
-  }, 120_000);
+  });
 
   it("are exported up to the limit, newest first, and say where they came from", async () => {
     const site = await newSite();
@@ -127,7 +127,7 @@ describe("flows on disk", () => {
         .filter((line) => !line.startsWith("#")),
     ).toHaveLength(101);
     expect(csv).toContain("# source=lmdb (");
-  }, 120_000);
+  });
 
   it("have nothing on disk that the privacy filter hides", async () => {
     const site = await newSite();
@@ -141,7 +141,7 @@ describe("flows on disk", () => {
       undefined,
     ]);
     expect(row.counts.tx_bytes).toBe(1_200);
-  }, 120_000);
+  });
 
   it("are part of a backup, and are checked there", async () => {
     const site = await newSite();
@@ -164,7 +164,7 @@ describe("flows on disk", () => {
     writeFileSync(join(restored, name as string), readFileSync(join(target, name as string)));
     await start(site, restored);
     expect((await report(site)).recent_matched).toBe(7);
-  }, 120_000);
+  });
 
   it("of a file that cannot be used are not shown, the log says why, and the rest works", async () => {
     const site = await newSite();
@@ -191,7 +191,7 @@ describe("flows on disk", () => {
     });
     expect((await site.stream(text(flow()))).status).toBe(200);
     expect(readFileSync(path).equals(damaged)).toBe(true);
-  }, 120_000);
+  });
 
   it("of the predecessor are adopted by a command, and only then shown", async () => {
     const site = await newSite();
@@ -222,7 +222,7 @@ describe("flows on disk", () => {
     expect((await report(site)).recent_matched).toBe(25);
     await send(site, 2);
     expect((await report(site)).recent_matched).toBe(27);
-  }, 120_000);
+  });
 
   it("are refused and counted while too many wait", async () => {
     const site = await newSite();
@@ -254,7 +254,7 @@ describe("flows on disk", () => {
       expect(dropped?.value).toBe(backend.queue_drops);
       expect(backend.queue_drops).toBeGreaterThan(0);
     }, SOON);
-  }, 120_000);
+  });
 });
 
 describe("the keys of the store on disk", () => {

@@ -8,7 +8,7 @@ import { grpcUnary } from "./rpc.ts";
 
 const HEAD =
   "time,traffic_type,transport,src_addr,dst_addr,src_node,dst_node,dst_service,src_user,dst_user,src_tags,dst_tags,src_os,dst_os,reporter_node_id,reporter_trust,reporter_consistency,verdict,reversed,rule,policy_version,path,derp_region,tx_bytes,rx_bytes,tx_packets,rx_packets,flows";
-const SOON = { timeout: 30_000, interval: 100 };
+const SOON = { timeout: 60_000, interval: 100 };
 let receiving: Received;
 
 beforeAll(async () => {
@@ -55,7 +55,7 @@ beforeAll(async () => {
       expect((await rest(receiving.daemon, "GET", "/api/flows.json")).json.recent_matched).toBe(2),
     SOON,
   );
-}, 60_000);
+});
 
 afterAll(async () => {
   await receiving[Symbol.asyncDispose]();

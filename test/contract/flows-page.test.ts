@@ -8,7 +8,7 @@ import { post, startReceiving, TOKEN, type Received } from "./receivers.ts";
 
 useChromium();
 
-const SOON = { timeout: 30_000, interval: 100 };
+const SOON = { timeout: 60_000, interval: 100 };
 const PHONE = { width: 390, height: 844 };
 const DESK = { width: 1440, height: 900 };
 const EVIL = "<b>gw</b>";
@@ -67,7 +67,7 @@ beforeAll(async () => {
       ).toBe(CONNECTIONS + 2),
     SOON,
   );
-}, 60_000);
+});
 
 afterAll(async () => {
   await receiving[Symbol.asyncDispose]();
@@ -103,7 +103,7 @@ it("is complete without scripts: sums, lists, connections, and markup as text", 
   );
 });
 
-describe.skipIf(chromiumPath === undefined)("in a browser", { timeout: 60_000 }, () => {
+describe.skipIf(chromiumPath === undefined)("in a browser", () => {
   for (const viewport of [PHONE, DESK])
     for (const colorScheme of ["light", "dark"] as const)
       it(`has no fault: ${viewport.width} pixels, ${colorScheme}`, async () => {

@@ -101,7 +101,7 @@ describe("stored flows", () => {
         exitTraffic: [connection("100.127.1.1:5002", "", 10, 1)],
       }),
     );
-  }, 60_000);
+  });
   afterAll(() => receiving[Symbol.asyncDispose]());
 
   it("come with every field, although the privacy filter hides them from exports", async () => {
@@ -380,7 +380,7 @@ describe("stored flows", () => {
     expect((await flows()).stats.observations).toBe(6);
     await vi.waitFor(
       () => expect(receiving.sum("vpn.network.store.dropped", { reason: "expired" })).toBe(1),
-      { timeout: 10_000, interval: 50 },
+      { timeout: 60_000, interval: 50 },
     );
   });
 
@@ -400,7 +400,7 @@ describe("stored flows", () => {
           retention: "2h0m0s",
           backend: { healthy: true, kind: "memory", persistent: false },
         }),
-      { timeout: 10_000, interval: 100 },
+      { timeout: 60_000, interval: 100 },
     );
   });
 });

@@ -64,7 +64,7 @@ export class Site implements AsyncDisposable {
 
   async ready(): Promise<void> {
     await vi.waitFor(async () => expect(await this.readyz()).toBe("200 ok"), {
-      timeout: 20_000,
+      timeout: 60_000,
       interval: 50,
     });
   }

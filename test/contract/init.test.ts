@@ -116,7 +116,7 @@ function modes(folder: string): Record<string, string> {
   );
 }
 
-describe("steward init on a terminal", { timeout: 120_000 }, () => {
+describe("steward init on a terminal", () => {
   it("asks again what does not hold, and writes what the daemon starts with", async () => {
     const own = home();
     const pty = start(own);
@@ -210,7 +210,7 @@ describe("steward init on a terminal", { timeout: 120_000 }, () => {
   });
 });
 
-describe("steward init with a file of answers", { timeout: 120_000 }, () => {
+describe("steward init with a file of answers", () => {
   it("sets all services up, with an app that mints at the first start", async () => {
     const own = home();
     const papers = join(own.folder, "Papers & more");

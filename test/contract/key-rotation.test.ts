@@ -92,7 +92,7 @@ describe("sys/rotate", () => {
         expect(vault.daemon.stderr.join("\n")).toMatch(
           /rows of older data keys were re-encrypted.*term=4/,
         ),
-      { timeout: 10_000 },
+      { timeout: 60_000 },
     );
     expect([await lookup(vault, lease), await lookup(vault, await mint(vault))]).toEqual([
       200, 200,

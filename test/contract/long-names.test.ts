@@ -14,7 +14,7 @@ afterAll(removeTemporaryFolders);
 
 const MAX_BYTES = 1_024;
 const LONG = "x".repeat(440_000);
-const SOON = { timeout: 30_000, interval: 100 };
+const SOON = { timeout: 60_000, interval: 100 };
 
 /** A node of Headscale whose texts are all as long as the answer's limit allows. */
 function node(id: number, end: string): object {

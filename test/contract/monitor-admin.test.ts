@@ -383,13 +383,13 @@ describe("the admin surface on a listener of its own", () => {
     ]);
     await new Promise((resolve) => squatter?.close(resolve));
     await vi.waitFor(async () => expect((await rest(daemon, "GET", "/readyz")).status).toBe(200), {
-      timeout: 30_000,
+      timeout: 60_000,
       interval: 100,
     });
     expect(await statuses(`http://${address}`, DOCUMENTS)).toEqual(DOCUMENTS.map(() => 200));
     // A document may be half a second old; readiness is not.
     await vi.waitFor(async () => expect((await status()).health).toBe("HEALTH_HEALTHY"), {
-      timeout: 30_000,
+      timeout: 60_000,
       interval: 50,
     });
     await daemon.stop();
@@ -450,7 +450,7 @@ describe("secrets", () => {
           ).length,
         ).toBeGreaterThan(3);
       },
-      { timeout: 30_000, interval: 100 },
+      { timeout: 60_000, interval: 100 },
     );
     const outputs: Record<string, string> = {};
     for (const path of [

@@ -184,75 +184,70 @@ const addressOf = (daemon: Daemon): string =>
     .map((line) => /listening.*name=metrics.*address=(\S+)/.exec(line)?.[1])
     .find((found) => found !== undefined) ?? "";
 
-it(
-  "with everything on, what is emitted is the catalogue: no other metric, none missing beyond a list with reasons, no attribute that its row has not",
-  { timeout: 120_000 },
-  async () => {
-    await using estate = await startEstate();
-    arrangeOddities(estate);
-    await using outside = await startOutside();
-    const receiver = await startReceiver({ protocol: "http" });
-    receiver.answer = { kind: "refuse", grpc: 14, http: 400 };
-    estate.tailscale.faults.next("users", { kind: "status", status: 500 }, 12);
-    const [first, second] = await Promise.all([
-      startDaemon({ config: JSON.stringify(polling(estate, receiver)) }),
-      startDaemon({ config: JSON.stringify(feeding(estate, receiver, outside.url)) }),
-    ]);
-    expect((await fetch(`${second.url}/api/status.json`)).status).toBe(401);
-    await runJob(first, "/api/v1/sync");
-    await vi.waitFor(() => expect(receiver.refused).toBeGreaterThan(6), {
-      timeout: 30_000,
-      interval: 50,
-    });
-    receiver.answer = { kind: "accept" };
-    const absent = Object.values(ABSENT).flat().toSorted();
-    const missing = (): string[] =>
-      [...rows.keys()]
-        .filter((name) => !receiver.points().some(({ metric }) => metric === name))
-        .toSorted();
-    await vi
-      .waitFor(
-        async () => {
-          await fetch(`http://${addressOf(first)}/metrics`).then((answer) => answer.text());
-          expect(missing()).toEqual(absent);
-        },
-        { timeout: 45_000, interval: 500 },
-      )
-      .catch(() => undefined);
-    const exposition = await fetch(`http://${addressOf(first)}/metrics`).then((answer) =>
-      answer.text(),
-    );
-    await Promise.all([first.stop(), second.stop()]);
-    expect(missing()).toEqual(absent);
-    const seen = seriesOf(receiver);
-    expect([...seen.keys()].filter((name) => !rows.has(name) && !forwarded(name))).toEqual([]);
-    const strange = [...seen].flatMap(([name, sets]) => {
-      const known = new Set<string>(rows.get(name)?.attributes ?? []);
-      return forwarded(name)
-        ? []
-        : [...sets].flatMap((set) =>
-            set
-              .split(" ")
-              .filter(
-                (attribute) =>
-                  attribute !== "" && !known.has(attribute) && !CONSTANTS.has(attribute),
-              )
-              .map((attribute) => `${name} ${attribute}`),
-          );
-    });
-    expect(strange).toEqual([]);
-    // The same rows by the names of the exposition.
-    const families = new Set([...rows.values()].map((row) => familyName(row)));
-    expect(
-      [...exposition.matchAll(/^# TYPE (\S+)/gm)]
-        .map(([, name = ""]) => name)
-        .filter((name) => !families.has(name) && !forwarded(name) && name !== "target_info"),
-    ).toEqual([]);
-    expect(
-      [...new Set(receiver.logs().map(({ name }) => name))].filter(
-        (name) => name !== "" && !monitorRecords.some((row) => row.name === name),
-      ),
-    ).toEqual([]);
-    await receiver.close();
-  },
-);
+it("with everything on, what is emitted is the catalogue: no other metric, none missing beyond a list with reasons, no attribute that its row has not", async () => {
+  await using estate = await startEstate();
+  arrangeOddities(estate);
+  await using outside = await startOutside();
+  const receiver = await startReceiver({ protocol: "http" });
+  receiver.answer = { kind: "refuse", grpc: 14, http: 400 };
+  estate.tailscale.faults.next("users", { kind: "status", status: 500 }, 12);
+  const [first, second] = await Promise.all([
+    startDaemon({ config: JSON.stringify(polling(estate, receiver)) }),
+    startDaemon({ config: JSON.stringify(feeding(estate, receiver, outside.url)) }),
+  ]);
+  expect((await fetch(`${second.url}/api/status.json`)).status).toBe(401);
+  await runJob(first, "/api/v1/sync");
+  await vi.waitFor(() => expect(receiver.refused).toBeGreaterThan(6), {
+    timeout: 60_000,
+    interval: 50,
+  });
+  receiver.answer = { kind: "accept" };
+  const absent = Object.values(ABSENT).flat().toSorted();
+  const missing = (): string[] =>
+    [...rows.keys()]
+      .filter((name) => !receiver.points().some(({ metric }) => metric === name))
+      .toSorted();
+  await vi
+    .waitFor(
+      async () => {
+        await fetch(`http://${addressOf(first)}/metrics`).then((answer) => answer.text());
+        expect(missing()).toEqual(absent);
+      },
+      { timeout: 60_000, interval: 500 },
+    )
+    .catch(() => undefined);
+  const exposition = await fetch(`http://${addressOf(first)}/metrics`).then((answer) =>
+    answer.text(),
+  );
+  await Promise.all([first.stop(), second.stop()]);
+  expect(missing()).toEqual(absent);
+  const seen = seriesOf(receiver);
+  expect([...seen.keys()].filter((name) => !rows.has(name) && !forwarded(name))).toEqual([]);
+  const strange = [...seen].flatMap(([name, sets]) => {
+    const known = new Set<string>(rows.get(name)?.attributes ?? []);
+    return forwarded(name)
+      ? []
+      : [...sets].flatMap((set) =>
+          set
+            .split(" ")
+            .filter(
+              (attribute) => attribute !== "" && !known.has(attribute) && !CONSTANTS.has(attribute),
+            )
+            .map((attribute) => `${name} ${attribute}`),
+        );
+  });
+  expect(strange).toEqual([]);
+  // The same rows by the names of the exposition.
+  const families = new Set([...rows.values()].map((row) => familyName(row)));
+  expect(
+    [...exposition.matchAll(/^# TYPE (\S+)/gm)]
+      .map(([, name = ""]) => name)
+      .filter((name) => !families.has(name) && !forwarded(name) && name !== "target_info"),
+  ).toEqual([]);
+  expect(
+    [...new Set(receiver.logs().map(({ name }) => name))].filter(
+      (name) => name !== "" && !monitorRecords.some((row) => row.name === name),
+    ),
+  ).toEqual([]);
+  await receiver.close();
+});

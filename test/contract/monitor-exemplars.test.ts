@@ -69,114 +69,104 @@ function spanOf(
   return receiver.spans().find((span) => span.traceId === traceId && span.spanId === spanId);
 }
 
-it(
-  "runs of collectors and calls name the span of the latest in each bucket, in OpenMetrics, Prometheus and OTLP; plain text and a daemon that does not trace name none",
-  { timeout: 150_000 },
-  async () => {
-    await using estate = await startEstate();
-    const [receiver, untracedReceiver] = [
-      await startReceiver({ protocol: "grpc" }),
-      await startReceiver({ protocol: "http" }),
-    ];
-    const [daemon, untraced] = await Promise.all([
-      start(estate, receiver, true),
-      start(estate, untracedReceiver, false),
-    ]);
-    let open = "";
-    await vi.waitFor(
-      async () => {
-        open = await pulled(daemon, "application/openmetrics-text");
-        for (const name of HISTOGRAMS) {
-          for (const network of ["corp.test", "home"])
-            expect(
-              buckets(open, name).filter(
-                ({ labels, exemplar }) => labels["vpn_network"] === network && exemplar,
-              ).length,
-              `${name} ${network}`,
-            ).toBeGreaterThan(0);
-        }
-      },
-      { timeout: 40_000, interval: 200 },
+it("runs of collectors and calls name the span of the latest in each bucket, in OpenMetrics, Prometheus and OTLP; plain text and a daemon that does not trace name none", async () => {
+  await using estate = await startEstate();
+  const [receiver, untracedReceiver] = [
+    await startReceiver({ protocol: "grpc" }),
+    await startReceiver({ protocol: "http" }),
+  ];
+  const [daemon, untraced] = await Promise.all([
+    start(estate, receiver, true),
+    start(estate, untracedReceiver, false),
+  ]);
+  let open = "";
+  await vi.waitFor(
+    async () => {
+      open = await pulled(daemon, "application/openmetrics-text");
+      for (const name of HISTOGRAMS) {
+        for (const network of ["corp.test", "home"])
+          expect(
+            buckets(open, name).filter(
+              ({ labels, exemplar }) => labels["vpn_network"] === network && exemplar,
+            ).length,
+            `${name} ${network}`,
+          ).toBeGreaterThan(0);
+      }
+    },
+    { timeout: 60_000, interval: 200 },
+  );
+  const [calls, runs] = HISTOGRAMS.map((name) =>
+    buckets(open, name).filter(({ exemplar }) => exemplar !== undefined),
+  );
+  await vi.waitFor(
+    () => {
+      for (const { exemplar } of [...(calls ?? []), ...(runs ?? [])])
+        expect(spanOf(receiver, exemplar?.labels ?? {})).toBeDefined();
+    },
+    { timeout: 60_000, interval: 100 },
+  );
+  for (const { labels, exemplar } of calls ?? []) {
+    const span = spanOf(receiver, exemplar?.labels ?? {});
+    expect(span?.name).toBe(`${labels["svc_provider"]}.api ${labels["endpoint"]}`);
+    expect(span?.attributes).toMatchObject({
+      endpoint: labels["endpoint"],
+      "vpn.network": labels["vpn_network"],
+    });
+    expect(exemplar?.value).toBeLessThanOrEqual(Number(labels["le"]?.replace("+Inf", "Infinity")));
+    expect((exemplar?.seconds ?? 0) * 1_000).toBeCloseTo(span?.endMs ?? 0, -3);
+  }
+  for (const { labels, exemplar } of runs ?? [])
+    expect(spanOf(receiver, exemplar?.labels ?? {})?.name).toBe(
+      `scrape ${labels["vpn_collector"]}`,
     );
-    const [calls, runs] = HISTOGRAMS.map((name) =>
-      buckets(open, name).filter(({ exemplar }) => exemplar !== undefined),
-    );
-    await vi.waitFor(
-      () => {
-        for (const { exemplar } of [...(calls ?? []), ...(runs ?? [])])
-          expect(spanOf(receiver, exemplar?.labels ?? {})).toBeDefined();
-      },
-      { timeout: 20_000, interval: 100 },
-    );
-    for (const { labels, exemplar } of calls ?? []) {
-      const span = spanOf(receiver, exemplar?.labels ?? {});
-      expect(span?.name).toBe(`${labels["svc_provider"]}.api ${labels["endpoint"]}`);
-      expect(span?.attributes).toMatchObject({
-        endpoint: labels["endpoint"],
-        "vpn.network": labels["vpn_network"],
-      });
-      expect(exemplar?.value).toBeLessThanOrEqual(
-        Number(labels["le"]?.replace("+Inf", "Infinity")),
-      );
-      expect((exemplar?.seconds ?? 0) * 1_000).toBeCloseTo(span?.endMs ?? 0, -3);
-    }
-    for (const { labels, exemplar } of runs ?? [])
-      expect(spanOf(receiver, exemplar?.labels ?? {})?.name).toBe(
-        `scrape ${labels["vpn_collector"]}`,
-      );
-    await vi.waitFor(
-      () => {
-        const sent = receiver
-          .points()
-          .flatMap(({ metric, exemplars = [] }) =>
-            exemplars.map((each: ReceivedExemplar) => ({ metric, ...each })),
-          );
-        expect([...new Set(sent.map(({ metric }) => metric))].toSorted()).toEqual([
-          "svc.api.duration",
-          "svc.scrape.duration.histogram",
-        ]);
-        for (const { traceId, spanId } of sent)
-          expect(spanOf(receiver, { trace_id: traceId, span_id: spanId })).toBeDefined();
-      },
-      { timeout: 20_000, interval: 100 },
-    );
-    expect(
-      open
-        .split("\n")
-        .filter(
-          (line) => line.includes(" # {") && !HISTOGRAMS.some((name) => line.startsWith(name)),
-        ),
-    ).toEqual([]);
-    expect(await pulled(daemon, "text/plain")).not.toContain(" # {");
-    if (prometheus) {
-      await using server = await runPrometheus(Number(pullAddress(daemon).split(":").at(-1)), [
-        "/metrics",
-      ]);
-      const stored = await server.exemplars("svc_scrape_duration_histogram_seconds_bucket");
-      for (const { labels, series } of stored)
-        await vi.waitFor(
-          () => expect(spanOf(receiver, labels)?.name).toBe(`scrape ${series["vpn_collector"]}`),
-          { timeout: 10_000, interval: 100 },
+  await vi.waitFor(
+    () => {
+      const sent = receiver
+        .points()
+        .flatMap(({ metric, exemplars = [] }) =>
+          exemplars.map((each: ReceivedExemplar) => ({ metric, ...each })),
         );
-      expect((await server.query("up == 1", 1)).map(({ value }) => value)).toEqual([1]);
-    }
-    await vi.waitFor(
-      () =>
-        expect(untracedReceiver.points().some(({ metric }) => metric === "svc.api.duration")).toBe(
-          true,
-        ),
-      { timeout: 20_000, interval: 100 },
-    );
-    const plain = await pulled(untraced, "application/openmetrics-text");
-    expect(buckets(plain, "svc_api_duration_seconds_bucket").length).toBeGreaterThan(0);
-    expect(plain).not.toContain(" # {");
-    expect(untracedReceiver.points().filter(({ exemplars }) => exemplars !== undefined)).toEqual(
-      [],
-    );
-    expect(await Promise.all([daemon.stop(), untraced.stop()])).toEqual([
-      { code: 0, signal: null },
-      { code: 0, signal: null },
+      expect([...new Set(sent.map(({ metric }) => metric))].toSorted()).toEqual([
+        "svc.api.duration",
+        "svc.scrape.duration.histogram",
+      ]);
+      for (const { traceId, spanId } of sent)
+        expect(spanOf(receiver, { trace_id: traceId, span_id: spanId })).toBeDefined();
+    },
+    { timeout: 60_000, interval: 100 },
+  );
+  expect(
+    open
+      .split("\n")
+      .filter((line) => line.includes(" # {") && !HISTOGRAMS.some((name) => line.startsWith(name))),
+  ).toEqual([]);
+  expect(await pulled(daemon, "text/plain")).not.toContain(" # {");
+  if (prometheus) {
+    await using server = await runPrometheus(Number(pullAddress(daemon).split(":").at(-1)), [
+      "/metrics",
     ]);
-    await Promise.all([receiver.close(), untracedReceiver.close()]);
-  },
-);
+    const stored = await server.exemplars("svc_scrape_duration_histogram_seconds_bucket");
+    for (const { labels, series } of stored)
+      await vi.waitFor(
+        () => expect(spanOf(receiver, labels)?.name).toBe(`scrape ${series["vpn_collector"]}`),
+        { timeout: 60_000, interval: 100 },
+      );
+    expect((await server.query("up == 1", 1)).map(({ value }) => value)).toEqual([1]);
+  }
+  await vi.waitFor(
+    () =>
+      expect(untracedReceiver.points().some(({ metric }) => metric === "svc.api.duration")).toBe(
+        true,
+      ),
+    { timeout: 60_000, interval: 100 },
+  );
+  const plain = await pulled(untraced, "application/openmetrics-text");
+  expect(buckets(plain, "svc_api_duration_seconds_bucket").length).toBeGreaterThan(0);
+  expect(plain).not.toContain(" # {");
+  expect(untracedReceiver.points().filter(({ exemplars }) => exemplars !== undefined)).toEqual([]);
+  expect(await Promise.all([daemon.stop(), untraced.stop()])).toEqual([
+    { code: 0, signal: null },
+    { code: 0, signal: null },
+  ]);
+  await Promise.all([receiver.close(), untracedReceiver.close()]);
+});

@@ -64,7 +64,7 @@ it("each live metric of each network has its row of series, and one at its limit
           of(samples, "svc_series_active", { metric_name: name }).map(({ value }) => value),
         ).toEqual([1]);
     },
-    { timeout: 40_000, interval: 200 },
+    { timeout: 60_000, interval: 200 },
   );
   for (const { labels, value } of of(samples, "svc_series_active"))
     counted.set(`${labels["vpn_network"] ?? ""} ${labels["metric_name"]}`, value);
@@ -115,7 +115,7 @@ it("log records that the monitor's thread had to drop are counted", async () => 
     0;
   // The history of the audit log alone is more than two queues of eight hold.
   await vi.waitFor(async () => expect(await dropped()).toBeGreaterThan(50), {
-    timeout: 40_000,
+    timeout: 60_000,
     interval: 100,
   });
   // The main thread's, the monitor's, and the exporter's.
@@ -147,7 +147,7 @@ it("flows of the first window after a start have the names of the devices, altho
       samples.push(await pulled(daemon));
       expect(of(samples.at(-1) ?? [], "vpn_network_io_bytes_total").length).toBeGreaterThan(10);
     },
-    { timeout: 40_000, interval: 100 },
+    { timeout: 60_000, interval: 100 },
   );
   const named = new Set(
     samples.flat().flatMap(({ labels }) => [labels["vpn_src_node"], labels["vpn_dst_node"]]),
@@ -212,7 +212,7 @@ it("each run of a collector is a trace, with a span below it for each call, and 
       ).toBe(true);
       expect(receiver.logs().some(({ name }) => name === "vpn.key.expiring")).toBe(true);
     },
-    { timeout: 40_000, interval: 200 },
+    { timeout: 60_000, interval: 200 },
   );
   expect(await daemon.stop()).toEqual({ code: 0, signal: null });
   const hostedSpans = { "vpn.network": "corp.test" };
@@ -273,19 +273,19 @@ it("a run that hangs makes its collector stale and no success, before it is give
   const users = async (name: string): Promise<number | undefined> =>
     of(await pulled(daemon), name, { vpn_collector: "users" })[0]?.value;
   await vi.waitFor(async () => expect(await users("svc_scrape_success_ratio")).toBe(1), {
-    timeout: 30_000,
+    timeout: 60_000,
     interval: 100,
   });
   estate.tailscale.faults.next("users", { kind: "hang" }, 10);
   await vi.waitFor(async () => expect(await users("svc_scrape_success_ratio")).toBe(0), {
-    timeout: 30_000,
+    timeout: 60_000,
     interval: 100,
   });
   const stale = (await users("svc_scrape_staleness_seconds")) ?? 0;
   expect(stale).toBeGreaterThan(1.9);
   await vi.waitFor(
     async () => expect(await users("svc_scrape_staleness_seconds")).toBeGreaterThan(stale + 1),
-    { timeout: 30_000, interval: 100 },
+    { timeout: 60_000, interval: 100 },
   );
   expect(await users("svc_scrape_errors_total")).toBeUndefined();
   expect(await daemon.stop()).toEqual({ code: 0, signal: null });

@@ -60,7 +60,7 @@ afterAll(removeTemporaryFolders);
 const runs = new Map<SceneName, GoldenRun>();
 beforeAll(async () => {
   for (const scene of SCENES) runs.set(scene, await runGolden(scene));
-}, 300_000);
+});
 
 function runOf(scene: SceneName): GoldenRun {
   const run = runs.get(scene);

@@ -24,7 +24,7 @@ if (!hasOpenssl)
   );
 
 const DEAD = "http://127.0.0.1:1";
-const SOON = { timeout: 30_000, interval: 50 };
+const SOON = { timeout: 60_000, interval: 50 };
 
 async function start(
   config: Section = {},

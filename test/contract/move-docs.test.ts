@@ -36,65 +36,61 @@ systemctl() {
 }`;
 
 describe.skipIf(missing.length > 0)("docs/move.md", () => {
-  it(
-    "has commands that take documents and tokens to an empty machine",
-    { timeout: 180_000 },
-    async () => {
-      const machine = temporaryFolder();
-      for (const folder of ["etc/steward", "opt", "var/lib/steward", "var/backups", "srv/papers"])
-        mkdirSync(join(machine, folder), { recursive: true, mode: 0o700 });
-      symlinkSync(dirname(dirname(LAUNCHER)), join(machine, "opt/steward"));
-      writeFileSync(join(machine, "srv/papers/a.txt"), "minutes of the council ".repeat(40));
-      const port = freePort();
-      writeFileSync(
-        join(machine, "etc/steward/steward.yaml"),
-        JSON.stringify({
-          gateway: { listen: `127.0.0.1:${port}` },
-          services: { monitor: false },
-          state: { directory: join(machine, "var/lib/steward") },
-          dedup: {
-            archives: [{ name: "papers", kind: "folder", path: join(machine, "srv/papers") }],
-          },
-        }),
-        { mode: 0o600 },
-      );
-      const shell = startShell({ cwd: machine, env: cleanEnvironment });
-      onTestFinished(() => shell.close());
-      const here = (text: string): string =>
-        text
-          .replaceAll(/(?<=^|[ =(])\/(?=(?:etc|opt|var)\/)/gm, `${machine}/`)
-          .replaceAll(" steward-move.tar.gz", ` ${machine}/steward-move.tar.gz`);
-      await shell.run(here(SYSTEMCTL));
-      await shell.run("systemctl start steward");
-      await shell.run(
-        here("until steward -healthcheck -config /etc/steward/steward.yaml; do sleep 1; done"),
-      );
-      await shell.run(here("steward sync --follow --config /etc/steward/steward.yaml"));
-      expect(commands.length).toBe(2);
-      const documents = async (): Promise<string | undefined> =>
-        /\b\d+ documents?\b/.exec(
-          await shell.run(here("steward status --config /etc/steward/steward.yaml")),
-        )?.[0];
-      expect(await documents()).toBe("1 document");
-      const [leave, arrive] = commands.map(({ text }) => here(text));
-      expect(await shell.run(leave ?? "")).toContain("complete: ");
-      // The new machine has nothing but what was carried over, and Steward.
-      renameSync(
-        join(machine, "var/backups/steward-move.tar.gz"),
-        join(machine, "steward-move.tar.gz"),
-      );
-      for (const folder of ["etc/steward", "var/lib/steward", "var/backups/steward-move"])
-        rmSync(join(machine, folder), { recursive: true });
-      const printed = await shell.run(arrive ?? "");
-      expect(printed).toContain("config OK");
-      expect(printed).toContain("stores are intact");
-      expect(readdirSync(join(machine, "var/lib/steward"))).toEqual(
-        expect.arrayContaining(["dedup.mdb", "tokens.mdb", "tokens.key", "audit.log"]),
-      );
-      expect(await documents()).toBe("1 document");
-      await shell.run("systemctl stop steward");
-    },
-  );
+  it("has commands that take documents and tokens to an empty machine", async () => {
+    const machine = temporaryFolder();
+    for (const folder of ["etc/steward", "opt", "var/lib/steward", "var/backups", "srv/papers"])
+      mkdirSync(join(machine, folder), { recursive: true, mode: 0o700 });
+    symlinkSync(dirname(dirname(LAUNCHER)), join(machine, "opt/steward"));
+    writeFileSync(join(machine, "srv/papers/a.txt"), "minutes of the council ".repeat(40));
+    const port = freePort();
+    writeFileSync(
+      join(machine, "etc/steward/steward.yaml"),
+      JSON.stringify({
+        gateway: { listen: `127.0.0.1:${port}` },
+        services: { monitor: false },
+        state: { directory: join(machine, "var/lib/steward") },
+        dedup: {
+          archives: [{ name: "papers", kind: "folder", path: join(machine, "srv/papers") }],
+        },
+      }),
+      { mode: 0o600 },
+    );
+    const shell = startShell({ cwd: machine, env: cleanEnvironment });
+    onTestFinished(() => shell.close());
+    const here = (text: string): string =>
+      text
+        .replaceAll(/(?<=^|[ =(])\/(?=(?:etc|opt|var)\/)/gm, `${machine}/`)
+        .replaceAll(" steward-move.tar.gz", ` ${machine}/steward-move.tar.gz`);
+    await shell.run(here(SYSTEMCTL));
+    await shell.run("systemctl start steward");
+    await shell.run(
+      here("until steward -healthcheck -config /etc/steward/steward.yaml; do sleep 1; done"),
+    );
+    await shell.run(here("steward sync --follow --config /etc/steward/steward.yaml"));
+    expect(commands.length).toBe(2);
+    const documents = async (): Promise<string | undefined> =>
+      /\b\d+ documents?\b/.exec(
+        await shell.run(here("steward status --config /etc/steward/steward.yaml")),
+      )?.[0];
+    expect(await documents()).toBe("1 document");
+    const [leave, arrive] = commands.map(({ text }) => here(text));
+    expect(await shell.run(leave ?? "")).toContain("complete: ");
+    // The new machine has nothing but what was carried over, and Steward.
+    renameSync(
+      join(machine, "var/backups/steward-move.tar.gz"),
+      join(machine, "steward-move.tar.gz"),
+    );
+    for (const folder of ["etc/steward", "var/lib/steward", "var/backups/steward-move"])
+      rmSync(join(machine, folder), { recursive: true });
+    const printed = await shell.run(arrive ?? "");
+    expect(printed).toContain("config OK");
+    expect(printed).toContain("stores are intact");
+    expect(readdirSync(join(machine, "var/lib/steward"))).toEqual(
+      expect.arrayContaining(["dedup.mdb", "tokens.mdb", "tokens.key", "audit.log"]),
+    );
+    expect(await documents()).toBe("1 document");
+    await shell.run("systemctl stop steward");
+  });
 });
 
 function freePort(): number {

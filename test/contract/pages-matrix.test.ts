@@ -125,7 +125,7 @@ beforeAll(async () => {
     const jobs = (await rest(demo, "GET", "/api/v1/jobs")).json.data as { status: string }[];
     expect(new Set(jobs.map(({ status }) => status))).toEqual(new Set(["completed"]));
   }, SOON);
-}, 120_000);
+});
 
 afterAll(async () => {
   await Promise.all(daemons.map((daemon) => daemon.stop()));
@@ -244,166 +244,157 @@ async function reviewFaults(watched: Watched): Promise<string[]> {
   return found;
 }
 
-describe.skipIf(chromiumPath === undefined)(
-  "every page in every state",
-  { timeout: 240_000 },
-  () => {
-    for (const look of LOOKS) {
-      const name = `${look.viewport === PHONE ? "phone" : "desk"}, ${look.colorScheme}`;
+describe.skipIf(chromiumPath === undefined)("every page in every state", () => {
+  for (const look of LOOKS) {
+    const name = `${look.viewport === PHONE ? "phone" : "desk"}, ${look.colorScheme}`;
 
-      it(`of the demo has no fault: ${name}`, async () => {
-        const watched = await open(look);
-        await watched.page.goto(demo.url);
-        await ready(watched.page);
-        expect(await panelFaults(watched)).toEqual([]);
-        expect([await headline(watched.page), ...(await cards(watched.page))]).toEqual([
-          "Degraded",
-          "1 failing",
-          "ready",
-          "open",
-        ]);
-        await watched.page.locator(".card").getByRole("link", { name: "Archive" }).click();
-        await watched.page.getByRole("table", { name: "groups" }).waitFor();
-        expect([
-          new URL(watched.page.url()).pathname,
-          (await watched.page.locator("tbody tr").count()) > 20,
-        ]).toEqual(["/duplicates", true]);
-        expect(await pageFaults(watched)).toEqual([]);
-        expect(await reviewFaults(watched)).toEqual([]);
-        await watched.page.goto(`${demo.url}/docs`);
-        expect(await pageFaults(watched)).toEqual([]);
-        await watched.page.goto(`${demo.url}/nowhere`);
-        watched.complaints.length = 0;
-        expect(await pageFaults(watched)).toEqual([]);
-      });
-
-      it(`of a daemon without anything set up has no fault and says what to set: ${name}`, async () => {
-        const watched = await open(look);
-        const admin = adminUrl(empty);
-        expect(admin).not.toBe("http://");
-        await watched.page.goto(admin);
-        await ready(watched.page);
-        expect(await panelFaults(watched)).toEqual([]);
-        await watched.page.goto(bare.url);
-        await ready(watched.page);
-        expect(await pageFaults(watched)).toEqual([]);
-        expect([await headline(watched.page), ...(await cards(watched.page))]).toEqual([
-          "Healthy",
-          "not set up",
-          "not synced yet",
-          "open",
-        ]);
-        expect(await watched.page.locator(".cards").innerText()).toMatch(
-          /vpn\.auth[^]*dedup\.archives/,
-        );
-        expect(await watched.page.locator(".verdict").innerText()).toContain(
-          "no network is set up",
-        );
-        await watched.page.goto(`${bare.url}/tokens`);
-        await ready(watched.page);
-        expect(await pageFaults(watched)).toEqual([]);
-        expect(await watched.page.locator("main").innerText()).toContain("No app is configured");
-        for (const path of ["/", "/docs", ...REVIEW]) {
-          await watched.page.goto(`${empty.url}${path}`);
-          expect(await pageFaults(watched)).toEqual([]);
-        }
-      });
-
-      it(`of a daemon whose upstreams are dead has no fault and says so: ${name}`, async () => {
-        const watched = await open(look);
-        await watched.page.goto(dead.url);
-        await ready(watched.page);
-        expect(await panelFaults(watched)).toEqual([]);
-        expect([await headline(watched.page), ...(await cards(watched.page)).slice(1)]).toEqual([
-          "Degraded",
-          "degraded",
-          "open",
-        ]);
-        expect((await cards(watched.page))[0]).toMatch(/failing$/);
-        expect(await watched.page.locator(".health").innerText()).toMatch(
-          /an archive cannot be read[^]*mount .*papers/,
-        );
-      });
-    }
-
-    it("says what runs failed: a sync that could not read its archive stays on the page until one can", async () => {
-      const { page } = await openPage();
-      expect((await sync(dead)).status).toBe("failed");
-      mkdirSync(archive);
-      writeFileSync(join(archive, "a.txt"), TEXT);
-      await vi.waitFor(async () => {
-        await page.goto(dead.url);
-        await ready(page);
-        expect(await cards(page)).toContain("last sync failed");
-        // What is known of an archive is at most ten seconds old.
-        expect(await page.locator(".health").innerText()).toMatch(
-          /the last sync failed[^]*POST \/api\/v1\/sync/,
-        );
-      }, SOON);
-      expect((await sync(dead)).status).toBe("completed");
-      await vi.waitFor(async () => {
-        await page.goto(dead.url);
-        await ready(page);
-        expect((await cards(page))[1]).toBe("ready");
-      }, SOON);
+    it(`of the demo has no fault: ${name}`, async () => {
+      const watched = await open(look);
+      await watched.page.goto(demo.url);
+      await ready(watched.page);
+      expect(await panelFaults(watched)).toEqual([]);
+      expect([await headline(watched.page), ...(await cards(watched.page))]).toEqual([
+        "Degraded",
+        "1 failing",
+        "ready",
+        "open",
+      ]);
+      await watched.page.locator(".card").getByRole("link", { name: "Archive" }).click();
+      await watched.page.getByRole("table", { name: "groups" }).waitFor();
+      expect([
+        new URL(watched.page.url()).pathname,
+        (await watched.page.locator("tbody tr").count()) > 20,
+      ]).toEqual(["/duplicates", true]);
+      expect(await pageFaults(watched)).toEqual([]);
+      expect(await reviewFaults(watched)).toEqual([]);
+      await watched.page.goto(`${demo.url}/docs`);
+      expect(await pageFaults(watched)).toEqual([]);
+      await watched.page.goto(`${demo.url}/nowhere`);
+      watched.complaints.length = 0;
+      expect(await pageFaults(watched)).toEqual([]);
     });
 
-    it("is the first panel for an address with a broken fragment", async () => {
-      const { page, complaints } = await openPage();
-      await page.goto(`${demo.url}/monitor#%E0%A4%A`);
+    it(`of a daemon without anything set up has no fault and says what to set: ${name}`, async () => {
+      const watched = await open(look);
+      const admin = adminUrl(empty);
+      expect(admin).not.toBe("http://");
+      await watched.page.goto(admin);
+      await ready(watched.page);
+      expect(await panelFaults(watched)).toEqual([]);
+      await watched.page.goto(bare.url);
+      await ready(watched.page);
+      expect(await pageFaults(watched)).toEqual([]);
+      expect([await headline(watched.page), ...(await cards(watched.page))]).toEqual([
+        "Healthy",
+        "not set up",
+        "not synced yet",
+        "open",
+      ]);
+      expect(await watched.page.locator(".cards").innerText()).toMatch(
+        /vpn\.auth[^]*dedup\.archives/,
+      );
+      expect(await watched.page.locator(".verdict").innerText()).toContain("no network is set up");
+      await watched.page.goto(`${bare.url}/tokens`);
+      await ready(watched.page);
+      expect(await pageFaults(watched)).toEqual([]);
+      expect(await watched.page.locator("main").innerText()).toContain("No app is configured");
+      for (const path of ["/", "/docs", ...REVIEW]) {
+        await watched.page.goto(`${empty.url}${path}`);
+        expect(await pageFaults(watched)).toEqual([]);
+      }
+    });
+
+    it(`of a daemon whose upstreams are dead has no fault and says so: ${name}`, async () => {
+      const watched = await open(look);
+      await watched.page.goto(dead.url);
+      await ready(watched.page);
+      expect(await panelFaults(watched)).toEqual([]);
+      expect([await headline(watched.page), ...(await cards(watched.page)).slice(1)]).toEqual([
+        "Degraded",
+        "degraded",
+        "open",
+      ]);
+      expect((await cards(watched.page))[0]).toMatch(/failing$/);
+      expect(await watched.page.locator(".health").innerText()).toMatch(
+        /an archive cannot be read[^]*mount .*papers/,
+      );
+    });
+  }
+
+  it("says what runs failed: a sync that could not read its archive stays on the page until one can", async () => {
+    const { page } = await openPage();
+    expect((await sync(dead)).status).toBe("failed");
+    mkdirSync(archive);
+    writeFileSync(join(archive, "a.txt"), TEXT);
+    await vi.waitFor(async () => {
+      await page.goto(dead.url);
       await ready(page);
-      await page.locator("#overview:not([hidden])").waitFor();
-      expect(complaints).toEqual([]);
-    });
+      expect(await cards(page)).toContain("last sync failed");
+      // What is known of an archive is at most ten seconds old.
+      expect(await page.locator(".health").innerText()).toMatch(
+        /the last sync failed[^]*POST \/api\/v1\/sync/,
+      );
+    }, SOON);
+    expect((await sync(dead)).status).toBe("completed");
+    await vi.waitFor(async () => {
+      await page.goto(dead.url);
+      await ready(page);
+      expect((await cards(page))[1]).toBe("ready");
+    }, SOON);
+  });
 
-    it("says in the demo that a mint was refused, which the start announces", async () => {
-      const { page } = await openPage();
-      await vi.waitFor(async () => {
-        await page.goto(demo.url);
-        expect(await page.locator(".cards").innerText()).toContain("A mint was refused");
-      }, SOON);
-    });
+  it("is the first panel for an address with a broken fragment", async () => {
+    const { page, complaints } = await openPage();
+    await page.goto(`${demo.url}/monitor#%E0%A4%A`);
+    await ready(page);
+    await page.locator("#overview:not([hidden])").waitFor();
+    expect(complaints).toEqual([]);
+  });
 
-    it("of a sealed store, of a paused page and of a killed daemon has no fault and shows nothing as good", async () => {
+  it("says in the demo that a mint was refused, which the start announces", async () => {
+    const { page } = await openPage();
+    await vi.waitFor(async () => {
+      await page.goto(demo.url);
+      expect(await page.locator(".cards").innerText()).toContain("A mint was refused");
+    }, SOON);
+  });
+
+  it("of a sealed store, of a paused page and of a killed daemon has no fault and shows nothing as good", async () => {
+    expect((await fetch(`${demo.url}/v1/sys/seal`, { method: "PUT", headers: ROOT })).status).toBe(
+      204,
+    );
+    const opened = await Promise.all(LOOKS.map(open));
+    for (const watched of opened) {
+      await watched.page.clock.install();
+      await watched.page.goto(demo.url);
+      await ready(watched.page);
+      expect(await headline(watched.page)).toBe("Degraded");
+      expect((await cards(watched.page))[2]).toBe("sealed");
       expect(
-        (await fetch(`${demo.url}/v1/sys/seal`, { method: "PUT", headers: ROOT })).status,
-      ).toBe(204);
-      const opened = await Promise.all(LOOKS.map(open));
-      for (const watched of opened) {
-        await watched.page.clock.install();
-        await watched.page.goto(demo.url);
-        await ready(watched.page);
-        expect(await headline(watched.page)).toBe("Degraded");
-        expect((await cards(watched.page))[2]).toBe("sealed");
-        expect(
-          await watched.page
-            .locator(".card", { hasText: "Tokens" })
-            .locator("dd")
-            .allTextContents(),
-        ).toEqual(["–", "–", "–"]);
-        expect(await pageFaults(watched)).toEqual([]);
-        await watched.page.getByRole("button", { name: "Pause" }).click();
-        await watched.page.clock.fastForward(90_000);
-        await watched.page.getByText("Refreshing is paused").waitFor();
-        expect(await headline(watched.page)).toBe("Not known");
-        expect(await pageFaults(watched)).toEqual([]);
-      }
-      await demo.stop("SIGKILL");
-      for (const watched of opened) {
-        const { page, complaints } = watched;
-        await page.getByRole("button", { name: "Refresh now" }).click();
-        await page.getByText("The server does not answer.").waitFor();
-        expect([
-          await headline(page),
-          (await cards(page)).every((each) => each.startsWith("was ")),
-        ]).toEqual(["Not known", true]);
-        // The browser itself says that the address cannot be reached.
-        complaints.length = 0;
-        expect(await pageFaults(watched)).toEqual([]);
-      }
-    });
-  },
-);
+        await watched.page.locator(".card", { hasText: "Tokens" }).locator("dd").allTextContents(),
+      ).toEqual(["–", "–", "–"]);
+      expect(await pageFaults(watched)).toEqual([]);
+      await watched.page.getByRole("button", { name: "Pause" }).click();
+      await watched.page.clock.fastForward(90_000);
+      await watched.page.getByText("Refreshing is paused").waitFor();
+      expect(await headline(watched.page)).toBe("Not known");
+      expect(await pageFaults(watched)).toEqual([]);
+    }
+    await demo.stop("SIGKILL");
+    for (const watched of opened) {
+      const { page, complaints } = watched;
+      await page.getByRole("button", { name: "Refresh now" }).click();
+      await page.getByText("The server does not answer.").waitFor();
+      expect([
+        await headline(page),
+        (await cards(page)).every((each) => each.startsWith("was ")),
+      ]).toEqual(["Not known", true]);
+      // The browser itself says that the address cannot be reached.
+      complaints.length = 0;
+      expect(await pageFaults(watched)).toEqual([]);
+    }
+  });
+});
 
 function adminUrl({ stderr }: Daemon): string {
   return `http://${stderr.map((line) => /listening.*name=admin.*address=(\S+)/.exec(line)?.[1]).find((found) => found !== undefined) ?? ""}`;

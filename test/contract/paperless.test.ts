@@ -203,7 +203,7 @@ describe("a Paperless-ngx as archive", () => {
     await sim.stop();
     await expect
       .poll(async () => (await rest(daemon, "GET", "/api/v1/ready")).status, {
-        timeout: 30_000,
+        timeout: 60_000,
         interval: 500,
       })
       .toBe(503);
@@ -280,7 +280,7 @@ describe("the demo", () => {
       });
       try {
         await expect
-          .poll(async () => (await jobsOf(daemon, "sync")).length, { timeout: 20_000 })
+          .poll(async () => (await jobsOf(daemon, "sync")).length, { timeout: 60_000 })
           .toBe(start);
         const [job] = await jobsOf(daemon, "sync");
         await (await fetch(`${daemon.url}/api/v1/jobs/${job.id}/progress`)).text();
@@ -323,7 +323,7 @@ describe("a sync that is killed", () => {
             const { meta } = (await rest(first, "GET", "/api/v1/documents?limit=1")).json;
             return (stored = meta.total);
           },
-          { timeout: 20_000, interval: 10 },
+          { timeout: 60_000, interval: 10 },
         )
         .toBeGreaterThan(0);
       await first.stop("SIGKILL");

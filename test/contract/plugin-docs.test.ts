@@ -41,7 +41,7 @@ const blocks: Snippet[] = snippetsOf(readFileSync(join(root, "docs/plugin.md"), 
   ({ language }) => language === "sh",
 );
 
-describe.skipIf(missing.length > 0)("the commands of docs/plugin.md", { timeout: 240_000 }, () => {
+describe.skipIf(missing.length > 0)("the commands of docs/plugin.md", () => {
   const work = temporaryFolder();
   const plugins = join(work, "plugins");
   let host: CodeHost;

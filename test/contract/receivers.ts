@@ -53,7 +53,7 @@ export async function startReceiving(
     }),
   });
   await vi.waitFor(async () => expect((await rest(daemon, "GET", "/readyz")).status).toBe(200), {
-    timeout: 20_000,
+    timeout: 60_000,
     interval: 50,
   });
   return {
@@ -95,13 +95,13 @@ export async function adds(
   // What earlier requests counted is exported by then.
   const exports = receiving.exported.batches.length;
   await vi.waitFor(() => expect(receiving.exported.batches.length).toBeGreaterThan(exports + 5), {
-    timeout: 10_000,
+    timeout: 60_000,
     interval: 20,
   });
   const before = receiving.sum(metric, attributes);
   await send();
   await vi.waitFor(() => expect(receiving.sum(metric, attributes) - before).toBe(by), {
-    timeout: 10_000,
+    timeout: 60_000,
     interval: 50,
   });
 }

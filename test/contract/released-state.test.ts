@@ -131,7 +131,7 @@ describe.runIf(process.env["STEWARD_TEST_STATE"] === "1")("the state of this ver
         const { json } = await rest(daemon, "GET", "/api/status.json");
         expect(json.devices.length).toBeGreaterThan(0);
       },
-      { timeout: 30_000, interval: 200 },
+      { timeout: 60_000, interval: 200 },
     );
     const documents = await rest(daemon, "GET", "/api/v1/documents?limit=1");
     const pairs = await rest(daemon, "GET", "/api/v1/pairs");
@@ -180,7 +180,7 @@ describe.each(archives)("the state of %s", (archive) => {
         const { json } = await rest(daemon, "GET", "/api/status.json");
         expect(json.services).toMatchObject({ dedup: "ready", tokens: "ready" });
       },
-      { timeout: 30_000, interval: 100 },
+      { timeout: 60_000, interval: 100 },
     );
     expect((await rest(daemon, "GET", "/api/v1/documents?limit=1")).json.meta.total).toBe(
       expected.documents,
@@ -249,7 +249,7 @@ describe.each(archives)("the state of %s", (archive) => {
         expect((await rest(daemon, "GET", "/api/status.json")).json.services).toMatchObject({
           tokens: "ready",
         }),
-      { timeout: 30_000, interval: 100 },
+      { timeout: 60_000, interval: 100 },
     );
     const { json } = await rest(daemon, "GET", "/api/status.json");
     expect(json.services.dedup).not.toBe("ready");

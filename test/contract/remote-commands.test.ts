@@ -384,13 +384,13 @@ describe("steward events", () => {
     let text = "";
     child.stdout?.setEncoding("utf8").on("data", (part: string) => (text += part));
     const exited = new Promise((resolve) => child.once("exit", resolve));
-    await vi.waitFor(() => expect(asked).toBeGreaterThanOrEqual(2), { timeout: 30_000 });
+    await vi.waitFor(() => expect(asked).toBeGreaterThanOrEqual(2), { timeout: 60_000 });
     record(2, "second");
     record(3, "third");
-    await vi.waitFor(() => expect(text).toContain("third"), { timeout: 30_000 });
+    await vi.waitFor(() => expect(text).toContain("third"), { timeout: 60_000 });
     stored.splice(0);
     record(1, "fourth");
-    await vi.waitFor(() => expect(text).toContain("fourth"), { timeout: 30_000 });
+    await vi.waitFor(() => expect(text).toContain("fourth"), { timeout: 60_000 });
     child.kill("SIGINT");
     expect(await exited).toBe(130);
     expect(text).toBe(

@@ -9,7 +9,7 @@ import type { Estate, Section } from "./monitor-estate.ts";
 
 /** Of the lease of all replicas in tests. */
 export const TTL_MS = 5_000;
-export const SOON = { timeout: 45_000, interval: 50 };
+export const SOON = { timeout: 60_000, interval: 50 };
 
 export interface Replica {
   readonly name: string;

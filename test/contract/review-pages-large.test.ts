@@ -35,14 +35,14 @@ beforeAll(async () => {
   const running = (await rest(daemon, "GET", "/api/v1/analysis/status")).json.data.currentJobId;
   const id = started.json.data?.jobId ?? running;
   if (typeof id === "string") await jobEnd(daemon, id);
-}, 240_000);
+});
 
 afterAll(async () => {
   await daemon?.stop();
   removeTemporaryFolders();
 });
 
-describe.skipIf(chromiumPath === undefined)("ten thousand groups", { timeout: 120_000 }, () => {
+describe.skipIf(chromiumPath === undefined)("ten thousand groups", () => {
   it("are drawn a page at a time, and a step costs two requests however many there are", async () => {
     expect((await rest(daemon, "GET", "/api/v1/duplicates")).json.meta.total).toBe(GROUPS);
     const { page, requests, complaints } = await openPage();

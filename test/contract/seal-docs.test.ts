@@ -29,7 +29,7 @@ if (missing.length > 0)
 
 const snippets = [...snippetsOf(readFileSync(join(root, "docs/seal.md"), "utf8"))];
 
-describe.skipIf(missing.length > 0)("the commands of docs/seal.md", { timeout: 120_000 }, () => {
+describe.skipIf(missing.length > 0)("the commands of docs/seal.md", () => {
   const work = temporaryFolder();
   let daemon: Daemon;
   let shell: Shell;

@@ -88,8 +88,8 @@ describe("dedup.sync.interval", () => {
     });
     const first = async (type: string): Promise<string | undefined> =>
       (await rest(daemon, "GET", `/api/v1/jobs?type=${type}`)).json.data[0]?.id;
-    await expect.poll(() => first("sync"), { interval: 100, timeout: 30_000 }).toBeDefined();
-    await expect.poll(() => first("analysis"), { interval: 100, timeout: 30_000 }).toBeDefined();
+    await expect.poll(() => first("sync"), { interval: 100, timeout: 60_000 }).toBeDefined();
+    await expect.poll(() => first("analysis"), { interval: 100, timeout: 60_000 }).toBeDefined();
     expect(await jobEnd(daemon, (await first("analysis")) ?? "")).toMatchObject({
       status: "completed",
       result: { totalDocuments: Object.keys(smallArchive).length },

@@ -257,7 +257,7 @@ describe("while sealed", () => {
     expect((await again.ask("GET", "github/info")).status).toBe(200);
   });
 
-  it("leases that expired are revoked after the unsealing", { timeout: 60_000 }, async () => {
+  it("leases that expired are revoked after the unsealing", async () => {
     const host = await startHost();
     const { vault, holders } = await unsealed();
     await configure(vault, host);
@@ -270,9 +270,9 @@ describe("while sealed", () => {
         .expire_time as string,
     );
     await vault.ask("PUT", "sys/seal");
-    await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(expiry), { timeout: 10_000 });
+    await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(expiry), { timeout: 60_000 });
     expect(host.liveTokens()).toHaveLength(1);
     await unseal(vault, holders.keys.slice(0, 3));
-    await vi.waitFor(() => expect(host.liveTokens()).toEqual([]), { timeout: 15_000 });
+    await vi.waitFor(() => expect(host.liveTokens()).toEqual([]), { timeout: 60_000 });
   });
 });

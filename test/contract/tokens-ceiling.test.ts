@@ -16,7 +16,7 @@ let host: CodeHost;
 beforeAll(async () => {
   host = await startCodeHost();
   vault = await startVault({ services: { dedup: false, monitor: false } });
-}, 120_000);
+});
 afterAll(async () => {
   await vault.daemon.stop();
   await host.stop();

@@ -611,7 +611,7 @@ describe("a wrapped mint", () => {
     expect(
       (await vault.ask("POST", "auth/token/revoke", { body: { token: revoked } })).status,
     ).toBe(204);
-    await expect.poll(() => host.liveTokens().length, { timeout: 30_000 }).toBe(0);
+    await expect.poll(() => host.liveTokens().length, { timeout: 60_000 }).toBe(0);
     await expect
       .poll(async () => (await vault.ask("GET", "sys/leases/lookup/github/token?list=true")).status)
       .toBe(404);
@@ -628,7 +628,7 @@ describe("a wrapped mint", () => {
     });
     const last = await mint("5m");
     await vault.ask("POST", "auth/token/revoke", { body: { token: last } });
-    await expect.poll(() => host.liveTokens().length, { timeout: 30_000 }).toBe(1);
+    await expect.poll(() => host.liveTokens().length, { timeout: 60_000 }).toBe(1);
     expect(
       (await vault.ask("PUT", "sys/leases/lookup", { body: { lease_id: json.lease_id } })).status,
     ).toBe(200);
@@ -643,6 +643,6 @@ describe("a wrapped mint", () => {
     ).json.wrap_info.token as string;
     expect(host.liveTokens()).toHaveLength(1);
     await vault.ask("POST", "auth/token/revoke", { body: { token: again } });
-    await expect.poll(() => host.liveTokens().length, { timeout: 30_000 }).toBe(0);
+    await expect.poll(() => host.liveTokens().length, { timeout: 60_000 }).toBe(0);
   });
 });

@@ -61,7 +61,7 @@ const other: InstallationSpec = {
 };
 const secrets = { "secrets.STEWARD_ROLE_ID": "", "secrets.STEWARD_SECRET_ID": "" };
 
-describe.skipIf(missing.length > 0)("the commands of docs/tokens.md", { timeout: 120_000 }, () => {
+describe.skipIf(missing.length > 0)("the commands of docs/tokens.md", () => {
   const work = temporaryFolder();
   const state = join(work, "state");
   let host: CodeHost;

@@ -41,7 +41,7 @@ it("under systemd no root token is shown where the journal would keep it, and th
   const [config, log] = [join(folder, "steward.yaml"), join(folder, "journal")];
   writeFileSync(
     config,
-    `gateway: { listen: "127.0.0.1:0" }\nstate: { directory: ${join(folder, "state")} }\nservices: { dedup: false }\n`,
+    `gateway: { listen: "127.0.0.1:0" }\nstate: { directory: ${join(folder, "state")} }\nservices: { dedup: false, monitor: false }\n`,
     { mode: 0o600 },
   );
   const first = await startJournalled(config, log);

@@ -20,7 +20,7 @@ beforeAll(async () => {
   host = await startCodeHost({ latencyMs: 5 });
   vault = await startVault({ services: { dedup: false, monitor: false } });
   await configure(vault, host);
-}, 120_000);
+});
 afterAll(async () => {
   await vault.daemon.stop();
   await host.stop();
@@ -42,7 +42,7 @@ it("the key is replaced without one failed mint, and tokens of the old one are s
   const clients = Array.from({ length: CLIENTS }, client);
   const more = async (): Promise<void> => {
     const enough = minted + 5 * CLIENTS;
-    await vi.waitFor(() => expect(minted).toBeGreaterThanOrEqual(enough), { timeout: 20_000 });
+    await vi.waitFor(() => expect(minted).toBeGreaterThanOrEqual(enough), { timeout: 60_000 });
   };
   await more();
   host.estate.replaceKeys(7, [appKey.publicKey, newKey.publicKey]);
@@ -62,7 +62,7 @@ it("the key is replaced without one failed mint, and tokens of the old one are s
   const ended = await vault.ask("PUT", "sys/leases/revoke", { body: { lease_id: old.lease_id } });
   expect(ended.status).toBe(204);
   expect(host.liveTokens().some(({ hash }) => hash === old.data.hashed_token)).toBe(false);
-}, 60_000);
+});
 
 it("a key that the platform does not know is named by the doctor, and minting says so", async () => {
   host.estate.replaceKeys(7, [appKey.publicKey]);

@@ -40,7 +40,7 @@ describe("the overview of tokens", () => {
       config: 'scrape: { enabled: true, listen: "127.0.0.1:0" }',
     });
     secrets.push(vault.root, appKey.privateKey.split("\n")[3] ?? "none");
-  }, 120_000);
+  });
   afterAll(async () => {
     await vault.daemon.stop();
     await host.stop();
@@ -255,7 +255,7 @@ describe("the overview of tokens", () => {
           remedy: expect.stringContaining("base_url"),
         });
       },
-      { timeout: 20_000, interval: 200 },
+      { timeout: 60_000, interval: 200 },
     );
     expect(await page()).toContain("cannot mint");
   });
@@ -297,18 +297,14 @@ describe("who may read the overview of tokens", () => {
       [404, 404],
       [404, 404],
     ],
-  ])(
-    "%s",
-    async (_, config, without, having) => {
-      const daemon = await start(config);
-      expect(await statuses(daemon.url)).toEqual(without);
-      expect(await statuses(daemon.url, { authorization: "Bearer let-me-in-please" })).toEqual(
-        having,
-      );
-      await daemon.stop();
-    },
-    30_000,
-  );
+  ])("%s", async (_, config, without, having) => {
+    const daemon = await start(config);
+    expect(await statuses(daemon.url)).toEqual(without);
+    expect(await statuses(daemon.url, { authorization: "Bearer let-me-in-please" })).toEqual(
+      having,
+    );
+    await daemon.stop();
+  });
 
   it("is on the admin listener where there is one", async () => {
     const daemon = await start({ admin: { listen: "127.0.0.1:0" } });
@@ -318,10 +314,10 @@ describe("who may read the overview of tokens", () => {
     expect(await statuses(daemon.url)).toEqual([404, 404]);
     expect(await statuses(`http://${address}`)).toEqual([200, 200]);
     await daemon.stop();
-  }, 30_000);
+  });
 });
 
-describe.skipIf(chromiumPath === undefined)("in a browser", { timeout: 120_000 }, () => {
+describe.skipIf(chromiumPath === undefined)("in a browser", () => {
   it("the page has no fault, and the status leads to it", async () => {
     const daemon = await startDaemon({
       args: ["-demo"],
@@ -333,7 +329,7 @@ describe.skipIf(chromiumPath === undefined)("in a browser", { timeout: 120_000 }
     });
     await vi.waitFor(
       async () => expect((await read({ daemon })).newest_leases.length).toBeGreaterThan(1),
-      { timeout: 30_000, interval: 100 },
+      { timeout: 60_000, interval: 100 },
     );
     for (const viewport of [PHONE, DESK])
       for (const colorScheme of ["light", "dark"] as const) {

@@ -112,7 +112,7 @@ function reader(
 }
 
 describe.skipIf(lacking("bash", "curl", "prometheus", "promtool"))("headscale-to-grafana", () => {
-  it("leads from a key to dashboards that have what they show", { timeout: 180_000 }, async () => {
+  it("leads from a key to dashboards that have what they show", async () => {
     const headscale = await startHeadscale({ ...deps, flavour: "release" });
     onTestFinished(() => headscale.stop());
     const [port, metrics, query] = await Promise.all([freePort(), freePort(), freePort()]);
@@ -167,7 +167,7 @@ systemctl() {
 });
 
 describe.skipIf(lacking("bash", "curl", "jq"))("first-duplicates", () => {
-  it("leads from a token to a document in the trash", { timeout: 180_000 }, async () => {
+  it("leads from a token to a document in the trash", async () => {
     const token = "8d1a920d50eb17a5e3453c3569add1ffce09d8f1";
     const paperless = await startPaperless({
       ...deps,
@@ -206,7 +206,7 @@ describe.skipIf(lacking("bash", "curl", "jq"))("first-duplicates", () => {
 });
 
 describe.skipIf(lacking("bash", "curl", "jq"))("github-token-in-ci", () => {
-  it("leads from an app to a job whose tokens end with it", { timeout: 180_000 }, async () => {
+  it("leads from an app to a job whose tokens end with it", async () => {
     const host = await startCodeHost({
       apps: [
         {

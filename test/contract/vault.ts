@@ -110,7 +110,7 @@ export async function startVault(
 ): Promise<VaultDaemon> {
   const state = options.state ?? temporaryFolder();
   const daemon = await startDaemon({
-    config: `gateway: { listen: "127.0.0.1:0" }\nstate: { directory: ${state} }\nservices: ${JSON.stringify(options.services ?? { dedup: false })}\n${options.config ?? ""}`,
+    config: `gateway: { listen: "127.0.0.1:0" }\nstate: { directory: ${state} }\nservices: ${JSON.stringify(options.services ?? { dedup: false, monitor: false })}\n${options.config ?? ""}`,
     ...(options.env === undefined ? {} : { env: options.env }),
   });
   const root =

@@ -8,7 +8,7 @@ import { jobEnd, removeTemporaryFolders, rest, startDaemon, temporaryFolder } fr
 
 afterAll(removeTemporaryFolders);
 
-const SOON = { timeout: 30_000, interval: 100 };
+const SOON = { timeout: 60_000, interval: 100 };
 const HOUR_MS = 3_600_000;
 
 it("has the last sync, archives that answer, the newest backup and the free disk", async () => {

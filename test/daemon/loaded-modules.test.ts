@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, "../..");
 /** Configuration, stores and names of metrics are known, whatever runs. */
 const KNOWN =
   /\/(config|settings|keys|parameters|band-plan|stores|tables|lease-codec|sketch-store|verdict-block|join-block|rules|type|metrics)\.ts$/;
-const PATIENTLY = { timeout: 30_000 };
+const PATIENTLY = { timeout: 60_000 };
 
 /** Writes the path of every module that a thread loads, a line each. */
 const hook = `data:text/javascript,${encodeURIComponent(`

@@ -29,52 +29,48 @@ it("every metric and label of a dashboard is in the catalogue", () => {
   ).toEqual([]);
 });
 
-it.skipIf(!prometheus)(
-  "no panel is empty when a real Prometheus scrapes the demo",
-  { timeout: 240_000 },
-  async () => {
-    const demo = await startDaemon({
-      args: ["-demo"],
-      env: {
-        STEWARD_STATE__DIRECTORY: temporaryFolder(),
-        STEWARD_GATEWAY__LISTEN: "127.0.0.1:0",
-        STEWARD_DEMO_ROOT_TOKEN: "demo",
-        // Some minutes of the demo's network have no change; somebody logs in every 35 minutes.
-        STEWARD_COLLECTORS__AUDITLOGS__INITIAL_LOOKBACK: "1h",
+it.skipIf(!prometheus)("no panel is empty when a real Prometheus scrapes the demo", async () => {
+  const demo = await startDaemon({
+    args: ["-demo"],
+    env: {
+      STEWARD_STATE__DIRECTORY: temporaryFolder(),
+      STEWARD_GATEWAY__LISTEN: "127.0.0.1:0",
+      STEWARD_DEMO_ROOT_TOKEN: "demo",
+      // Some minutes of the demo's network have no change; somebody logs in every 35 minutes.
+      STEWARD_COLLECTORS__AUDITLOGS__INITIAL_LOOKBACK: "1h",
+    },
+  });
+  try {
+    // The pull endpoint opens after the start line.
+    const port = await vi.waitFor(
+      () => {
+        const shown = demo.stderr.join("\n").match(/http:\/\/127\.0\.0\.1:(\d+)\/metrics/)?.[1];
+        expect(shown).toBeDefined();
+        return Number(shown);
       },
-    });
-    try {
-      // The pull endpoint opens after the start line.
-      const port = await vi.waitFor(
-        () => {
-          const shown = demo.stderr.join("\n").match(/http:\/\/127\.0\.0\.1:(\d+)\/metrics/)?.[1];
-          expect(shown).toBeDefined();
-          return Number(shown);
-        },
-        { timeout: 60_000, interval: 100 },
+      { timeout: 60_000, interval: 100 },
+    );
+    await using server = await runPrometheus(port, ["/metrics"]);
+    let empty = readQueries();
+    const emptyPanels = async (): Promise<string[]> => {
+      // Rates and quantiles need requests and jobs between two scrapes.
+      await rest(demo, "POST", "/v1/github/token", '{"org_name":"example-org"}', {
+        "x-vault-token": "demo",
+      });
+      await rest(demo, "POST", "/api/v1/sync", {});
+      const answers = await Promise.all(
+        empty.map(async ({ expr }) => await server.queryOnce(withValues(expr))),
       );
-      await using server = await runPrometheus(port, ["/metrics"]);
-      let empty = readQueries();
-      const emptyPanels = async (): Promise<string[]> => {
-        // Rates and quantiles need requests and jobs between two scrapes.
-        await rest(demo, "POST", "/v1/github/token", '{"org_name":"example-org"}', {
-          "x-vault-token": "demo",
-        });
-        await rest(demo, "POST", "/api/v1/sync", {});
-        const answers = await Promise.all(
-          empty.map(async ({ expr }) => await server.queryOnce(withValues(expr))),
-        );
-        empty = empty.filter(
-          (_, index) => !answers[index]?.some(({ value }) => !Number.isNaN(value)),
-        );
-        return empty.map(({ panel, expr }) => `${panel}: ${expr}`);
-      };
-      await expect.poll(emptyPanels, { timeout: 180_000, interval: 2_000 }).toEqual([]);
-    } finally {
-      await demo.stop();
-    }
-  },
-);
+      empty = empty.filter(
+        (_, index) => !answers[index]?.some(({ value }) => !Number.isNaN(value)),
+      );
+      return empty.map(({ panel, expr }) => `${panel}: ${expr}`);
+    };
+    await expect.poll(emptyPanels, { timeout: 180_000, interval: 2_000 }).toEqual([]);
+  } finally {
+    await demo.stop();
+  }
+});
 
 /** The query as Grafana sends it with all values of the variables chosen. */
 function withValues(expr: string): string {

@@ -60,7 +60,6 @@ describe(`${COUNT} bodies of 31 MiB at once without a token`, () => {
     ["/api/v1/sync", "chunked", "h2"],
   ] as const)(
     "to %s, by %s, over %s, are refused without being held",
-    { timeout: 120_000 },
     async (path, framing, version) => {
       const beforeMiB = residentMiB();
       let mostMiB = 0;

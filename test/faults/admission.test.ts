@@ -92,7 +92,7 @@ afterAll(async () => {
 });
 
 describe("the owner is served and every probe answered", () => {
-  it.each(VARIANTS)("under $name", { timeout: 180_000 }, async ({ attack, version, tls }) => {
+  it.each(VARIANTS)("under $name", async ({ attack, version, tls }) => {
     const daemon = daemons[tls ? "tls" : "plain"];
     if (daemon === undefined) throw new Error("no daemon");
     const calls = ownerCalls(daemon.url, TOKEN);
@@ -149,7 +149,7 @@ describe("strangers who do no harm", () => {
     const ask = async (): Promise<number> =>
       (await rest(daemon, "GET", "/v1/sys/seal-status")).status;
     // The first of them fill the queue, too, for as long as a request waits for a place.
-    await expect.poll(ask, { interval: 50, timeout: 30_000 }).toBe(200);
+    await expect.poll(ask, { interval: 50, timeout: 60_000 }).toBe(200);
     const statuses: number[] = [];
     for (let round = 0; round < 20; round += 1) statuses.push(await ask());
     attackers.stop();

@@ -162,7 +162,7 @@ describe("an analysis in a running daemon", () => {
     await settle(daemon);
     expected = await groupsOf(daemon);
     expect(expected.length).toBeGreaterThan(300);
-  }, 180_000);
+  });
 
   afterAll(async () => {
     await daemon.stop();
@@ -180,7 +180,6 @@ describe("an analysis in a running daemon", () => {
       process.stdout.write(`cancelled in phase ${phase}: ${used} ms of CPU until idle\n`);
       expect(await groupsOf(daemon)).toEqual(expected);
     },
-    120_000,
   );
 
   it.each(LONG ? PHASES : (["join", "cover", "group"] as const))(
@@ -192,7 +191,6 @@ describe("an analysis in a running daemon", () => {
       expect(await jobEnd(daemon, id)).toMatchObject({ status: "completed" });
       expect(await groupsOf(daemon)).toEqual(expected);
     },
-    120_000,
   );
 });
 

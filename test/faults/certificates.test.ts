@@ -71,7 +71,7 @@ it.skipIf(!hasOpenssl)(
       await expect
         .poll(() => listener.certificate()?.fingerprint !== fingerprint, {
           interval: 2,
-          timeout: 30_000,
+          timeout: 60_000,
         })
         .toBe(true);
       fingerprint = listener.certificate()?.fingerprint;

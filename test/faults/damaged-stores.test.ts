@@ -255,34 +255,30 @@ it("covers every primary store of the services", () => {
 });
 
 describe.each(Object.entries(damages))("a store whose file %s", (_what, { happens, says }) => {
-  it(
-    "keeps its service from work and no other one, until it is restored",
-    { timeout: 240_000 },
-    async () => {
-      const state = join(temporaryFolder(), "state");
-      cpSync(whole, state, { recursive: true });
-      for (const store of stores) {
-        const path = join(state, `${store.spec.name}.mdb`);
-        const saved = join(temporaryFolder(), "saved");
-        copyFileSync(path, saved);
-        await happens(path, store.spec);
-        const damaged = contentOf(path);
-        await startsWithout(store, { state, path, says });
-        expect(contentOf(path)).toBe(damaged);
-        await checkNames(store.spec.name, { state, path });
-        rmSync(path, { recursive: true, force: true });
-        rmSync(`${path}-lock`, { force: true });
-        copyFileSync(saved, path);
-      }
-      const again = await start(state);
-      try {
-        await documentsWork(again);
-        await tokensWork(again);
-      } finally {
-        await again.stop();
-      }
-    },
-  );
+  it("keeps its service from work and no other one, until it is restored", async () => {
+    const state = join(temporaryFolder(), "state");
+    cpSync(whole, state, { recursive: true });
+    for (const store of stores) {
+      const path = join(state, `${store.spec.name}.mdb`);
+      const saved = join(temporaryFolder(), "saved");
+      copyFileSync(path, saved);
+      await happens(path, store.spec);
+      const damaged = contentOf(path);
+      await startsWithout(store, { state, path, says });
+      expect(contentOf(path)).toBe(damaged);
+      await checkNames(store.spec.name, { state, path });
+      rmSync(path, { recursive: true, force: true });
+      rmSync(`${path}-lock`, { force: true });
+      copyFileSync(saved, path);
+    }
+    const again = await start(state);
+    try {
+      await documentsWork(again);
+      await tokensWork(again);
+    } finally {
+      await again.stop();
+    }
+  });
 });
 
 interface DamagedStore {
@@ -347,60 +343,52 @@ async function checkNames(
 }
 
 describe("what the state folder holds beside its primary stores", () => {
-  it(
-    "is made anew or passed over when it is damaged: signatures, locks, the reserve, the memory of stores",
-    { timeout: 120_000 },
-    async () => {
-      const state = join(temporaryFolder(), "state");
-      cpSync(whole, state, { recursive: true });
-      writeFileSync(join(state, "dedup-sketch.mdb"), "no store");
-      for (const name of [
-        "lock",
-        "lock.pid",
-        "reserve",
-        "dedup.mdb-lock",
-        "tokens.mdb-lock",
-        "dedup.mdb.new",
-        join("stores", "tokens"),
-      ])
-        writeFileSync(join(state, name), "damage ".repeat(2_000));
-      const daemon = await start(state);
-      expect((await rest(daemon, "GET", "/readyz")).text).toBe("ok\n");
-      await tokensWork(daemon);
-      await documentsWork(daemon);
-      const { json, text } = await rest(daemon, "POST", "/api/v1/analysis");
-      // The sync before may have started one.
-      const id = json.data?.jobId ?? json.error?.details?.[0]?.jobId;
-      expect(id, text).toBeTypeOf("string");
-      expect((await jobEnd(daemon, id as string)).status).toBe("completed");
-      await daemon.stop();
-    },
-  );
+  it("is made anew or passed over when it is damaged: signatures, locks, the reserve, the memory of stores", async () => {
+    const state = join(temporaryFolder(), "state");
+    cpSync(whole, state, { recursive: true });
+    writeFileSync(join(state, "dedup-sketch.mdb"), "no store");
+    for (const name of [
+      "lock",
+      "lock.pid",
+      "reserve",
+      "dedup.mdb-lock",
+      "tokens.mdb-lock",
+      "dedup.mdb.new",
+      join("stores", "tokens"),
+    ])
+      writeFileSync(join(state, name), "damage ".repeat(2_000));
+    const daemon = await start(state);
+    expect((await rest(daemon, "GET", "/readyz")).text).toBe("ok\n");
+    await tokensWork(daemon);
+    await documentsWork(daemon);
+    const { json, text } = await rest(daemon, "POST", "/api/v1/analysis");
+    // The sync before may have started one.
+    const id = json.data?.jobId ?? json.error?.details?.[0]?.jobId;
+    expect(id, text).toBeTypeOf("string");
+    expect((await jobEnd(daemon, id as string)).status).toBe("completed");
+    await daemon.stop();
+  });
 
-  it(
-    "checkpoints: a damaged file is set aside whole and a new one made",
-    { timeout: 120_000 },
-    async () => {
-      const state = join(temporaryFolder(), "state");
-      const config = `gateway: { listen: "127.0.0.1:0" }\nstate: { directory: ${state} }\nservices: { dedup: false, tokens: false }\nprovider: headscale\nheadscale: { url: "http://127.0.0.1:1", api_key: abcdefghij }\n`;
-      await (await startDaemon({ config })).stop();
-      const path = join(state, "checkpoints.mdb");
-      for (const [number, damage] of [
-        Buffer.alloc(0),
-        readFileSync(path).subarray(0, 5_000),
-        Buffer.from("no store"),
-      ].entries()) {
-        writeFileSync(path, damage);
-        const daemon = await startDaemon({ config });
-        expect((await rest(daemon, "GET", "/api/status.json")).text).toContain(
-          `a damaged file was renamed to ${path}.corrupt`,
-        );
-        await daemon.stop();
-        expect(
-          readFileSync(`${path}.corrupt${number === 0 ? "" : `.${number + 1}`}`).equals(damage),
-        ).toBe(true);
-        expect((await runSteward(["check", state])).code).toBe(0);
-      }
-    },
-  );
+  it("checkpoints: a damaged file is set aside whole and a new one made", async () => {
+    const state = join(temporaryFolder(), "state");
+    const config = `gateway: { listen: "127.0.0.1:0" }\nstate: { directory: ${state} }\nservices: { dedup: false, tokens: false }\nprovider: headscale\nheadscale: { url: "http://127.0.0.1:1", api_key: abcdefghij }\n`;
+    await (await startDaemon({ config })).stop();
+    const path = join(state, "checkpoints.mdb");
+    for (const [number, damage] of [
+      Buffer.alloc(0),
+      readFileSync(path).subarray(0, 5_000),
+      Buffer.from("no store"),
+    ].entries()) {
+      writeFileSync(path, damage);
+      const daemon = await startDaemon({ config });
+      expect((await rest(daemon, "GET", "/api/status.json")).text).toContain(
+        `a damaged file was renamed to ${path}.corrupt`,
+      );
+      await daemon.stop();
+      expect(
+        readFileSync(`${path}.corrupt${number === 0 ? "" : `.${number + 1}`}`).equals(damage),
+      ).toBe(true);
+      expect((await runSteward(["check", state])).code).toBe(0);
+    }
+  });
 });

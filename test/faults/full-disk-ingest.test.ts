@@ -9,7 +9,7 @@ import { mountSmallDisk, noSmallDisk } from "../kernel/state/fixtures/small-disk
 afterAll(removeTemporaryFolders);
 
 const MIB = 2 ** 20;
-const SOON = { timeout: 30_000, interval: 100 };
+const SOON = { timeout: 60_000, interval: 100 };
 const REFUSED = { kind: "refuse", grpc: 14, http: 503 } as const;
 
 /** Leaves so many bytes free. */
@@ -20,7 +20,7 @@ function fill(disk: string, leave: number): string {
   return ballast;
 }
 
-describe.skipIf(noSmallDisk !== undefined)("a disk that fills up", { timeout: 120_000 }, () => {
+describe.skipIf(noSmallDisk !== undefined)("a disk that fills up", () => {
   it("makes the ingress log refuse, loses nothing that was acknowledged, and is forgotten once there is room", async () => {
     const disk = mountSmallDisk(64);
     await using site = await Site.make();

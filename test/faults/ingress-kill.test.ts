@@ -30,7 +30,7 @@ it(
       };
       const senders = round % 3 < 2 ? Array.from({ length: SENDERS }, sender) : [];
       await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(ended), {
-        timeout: 5_000,
+        timeout: 60_000,
         interval: 5,
       });
       await site.daemon?.stop("SIGKILL");

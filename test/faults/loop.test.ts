@@ -80,14 +80,10 @@ async function longestTurn(run: () => Promise<unknown>): Promise<number> {
 describe("the event loop is not held by", () => {
   const rows = Object.entries(nastyRequests()).filter(([name]) => isLong || USUAL.test(name));
 
-  it.each(rows)(
-    "%s",
-    async (_name, make) => {
-      const nasty = make();
-      expect(await longestTurn(() => send(nasty))).toBeLessThanOrEqual(MAX_TURN_MS);
-    },
-    120_000,
-  );
+  it.each(rows)("%s", async (_name, make) => {
+    const nasty = make();
+    expect(await longestTurn(() => send(nasty))).toBeLessThanOrEqual(MAX_TURN_MS);
+  });
 
   it("a stream of hundreds of thousands of empty messages", async () => {
     const session = connectHttp2(measured.vault.daemon.url);
@@ -105,7 +101,7 @@ describe("the event loop is not held by", () => {
     });
     session.destroy();
     expect(turnMs).toBeLessThanOrEqual(MAX_TURN_MS);
-  }, 120_000);
+  });
 
   it("several such requests at once: others are answered in between", async () => {
     const nasty = nastyRequests()["REST, 300,000 unknown names"]?.();

@@ -89,7 +89,7 @@ describe.skipIf(noInjector !== undefined)("a disk that fails for a while", () =>
       ].join("\n"),
     });
   });
-  beforeEach(() => settled(), 60_000);
+  beforeEach(() => settled());
   afterAll(async () => {
     injector.stop();
     expect(await daemon.stop()).toEqual({ code: 0, signal: null });
@@ -132,7 +132,7 @@ describe.skipIf(noInjector !== undefined)("a disk that fails for a while", () =>
           [],
         );
       },
-      { timeout: 30_000, interval: 100 },
+      { timeout: 60_000, interval: 100 },
     );
   }
 
@@ -215,7 +215,7 @@ describe.skipIf(noInjector !== undefined)("a disk that fails for a while", () =>
     await vi.waitFor(
       async () =>
         expect(await jobOf(again.json.data.jobId as string)).toMatchObject({ status: "completed" }),
-      { timeout: 30_000, interval: 100 },
+      { timeout: 60_000, interval: 100 },
     );
     await settled();
   }
@@ -224,7 +224,6 @@ describe.skipIf(noInjector !== undefined)("a disk that fails for a while", () =>
 
   it.each(onStore)(
     "under the store of documents (%s at %s): the job ends, its kind may start again",
-    { timeout: 90_000 },
     async (error, operations) => {
       addDocuments();
       const started = await ask("POST", "sync");
@@ -250,7 +249,6 @@ describe.skipIf(noInjector !== undefined)("a disk that fails for a while", () =>
 
   it.each(onStore)(
     "under the store of texts (%s at %s): the sync fails and says why",
-    { timeout: 90_000 },
     async (error, operations) => {
       let id = "";
       addDocuments();
@@ -275,7 +273,6 @@ describe.skipIf(noInjector !== undefined)("a disk that fails for a while", () =>
 
   it.each(onStore)(
     "under the store of signatures (%s at %s): the analysis fails and says why",
-    { timeout: 90_000 },
     async (error, operations) => {
       let id = "";
       addDocuments();
@@ -285,7 +282,7 @@ describe.skipIf(noInjector !== undefined)("a disk that fails for a while", () =>
           async write() {
             const sync = (await ask("POST", "sync")).json.data.jobId as string;
             await vi.waitFor(async () => expect((await jobOf(sync)).status).toBe("completed"), {
-              timeout: 30_000,
+              timeout: 60_000,
               interval: 50,
             });
             const analysis = await ask("POST", "analysis");
@@ -307,7 +304,6 @@ describe.skipIf(noInjector !== undefined)("a disk that fails for a while", () =>
 
   it.each(onStore)(
     "under the store of tokens (%s at %s): no token is minted, and readiness says so",
-    { timeout: 90_000 },
     async (error, operations) => {
       expect((await mint()).status).toBe(200);
       await faulted(
@@ -352,7 +348,6 @@ describe.skipIf(noInjector !== undefined)("a disk that fails for a while", () =>
     ),
   )(
     "under the audit (%s at %s): nothing is done, and readiness says so until a record of its own is taken",
-    { timeout: 90_000 },
     async (error, operations) => {
       await faulted(
         { path: audit, error, operations },
@@ -384,7 +379,6 @@ describe.skipIf(noInjector !== undefined)("a disk that fails for a while", () =>
 
   it.each(onStore)(
     "under the store of checkpoints (%s at %s): the monitor is degraded, and nothing else",
-    { timeout: 90_000 },
     async (error, operations) => {
       await faulted(
         { path: join(state, "checkpoints.mdb"), error, operations },

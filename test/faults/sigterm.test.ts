@@ -252,7 +252,7 @@ async function halfRequest(daemon: Daemon): Promise<{ socket: Socket; answer: Pr
 
 async function line(daemon: Daemon, pattern: RegExp): Promise<void> {
   await expect
-    .poll(() => daemon.stderr.some((each) => pattern.test(each)), { interval: 5, timeout: 30_000 })
+    .poll(() => daemon.stderr.some((each) => pattern.test(each)), { interval: 5, timeout: 60_000 })
     .toBe(true);
 }
 
@@ -320,7 +320,7 @@ describe("SIGTERM while starting", () => {
     await expect
       .poll(() => lines.some((each) => /component started name=pool/.test(each)), {
         interval: 1,
-        timeout: 30_000,
+        timeout: 60_000,
       })
       .toBe(true);
     child.kill("SIGTERM");
@@ -330,29 +330,25 @@ describe("SIGTERM while starting", () => {
     ]);
   });
 
-  it(
-    `at any moment (${STARTS} times) ends soon and leaves a state that starts`,
-    { timeout: 300_000 },
-    async () => {
-      const config = folderConfig(temporaryFolder(), archive);
-      const tookMs: number[] = [];
-      for (let start = 0; start < STARTS; start += 1) {
-        const { child, lines, exited } = launch(config);
-        await new Promise((resolve) => setTimeout(resolve, randomInt(600)));
-        const began = performance.now();
-        child.kill("SIGTERM");
-        const { code, signal } = await exited;
-        tookMs.push(performance.now() - began);
-        expect(tookMs.at(-1)).toBeLessThan(LATEST_MS);
-        // Before Steward's first line nobody listens for signals, and the system ends the process.
-        if (lines.length > 1) expect([code, signal, lines]).toEqual([0, null, lines]);
-        else expect(code === 0 || signal === "SIGTERM").toBe(true);
-      }
-      expect(median(tookMs)).toBeLessThan(DEADLINE_MS);
-      const daemon = await startDaemon({ config });
-      expect((await rest(daemon, "GET", "/readyz")).status).toBe(200);
-      expect(daemon.stderr.filter((each) => /not closed cleanly/.test(each))).toEqual([]);
-      expect(await daemon.stop()).toEqual({ code: 0, signal: null });
-    },
-  );
+  it(`at any moment (${STARTS} times) ends soon and leaves a state that starts`, async () => {
+    const config = folderConfig(temporaryFolder(), archive);
+    const tookMs: number[] = [];
+    for (let start = 0; start < STARTS; start += 1) {
+      const { child, lines, exited } = launch(config);
+      await new Promise((resolve) => setTimeout(resolve, randomInt(600)));
+      const began = performance.now();
+      child.kill("SIGTERM");
+      const { code, signal } = await exited;
+      tookMs.push(performance.now() - began);
+      expect(tookMs.at(-1)).toBeLessThan(LATEST_MS);
+      // Before Steward's first line nobody listens for signals, and the system ends the process.
+      if (lines.length > 1) expect([code, signal, lines]).toEqual([0, null, lines]);
+      else expect(code === 0 || signal === "SIGTERM").toBe(true);
+    }
+    expect(median(tookMs)).toBeLessThan(DEADLINE_MS);
+    const daemon = await startDaemon({ config });
+    expect((await rest(daemon, "GET", "/readyz")).status).toBe(200);
+    expect(daemon.stderr.filter((each) => /not closed cleanly/.test(each))).toEqual([]);
+    expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+  });
 });

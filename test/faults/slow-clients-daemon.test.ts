@@ -150,77 +150,71 @@ function say(text: string): void {
 }
 
 describe("slow clients", () => {
-  it(
-    `(${LORIS} that never end their heads, 2 × ${SLOW_READERS} that never read) are cut in time and harm nobody else`,
-    { timeout: 300_000 },
-    async () => {
-      const kept = new Agent({ keepAlive: true, maxSockets: 1 });
-      const fresh = new Agent({ keepAlive: false });
-      await warmUp(kept);
-      const baseline = {
-        kept: await latencies(PROBES, kept),
-        fresh: await latencies(PROBES, fresh),
-      };
-      const memoryBefore = residentMiB();
+  it(`(${LORIS} that never end their heads, 2 × ${SLOW_READERS} that never read) are cut in time and harm nobody else`, async () => {
+    const kept = new Agent({ keepAlive: true, maxSockets: 1 });
+    const fresh = new Agent({ keepAlive: false });
+    await warmUp(kept);
+    const baseline = {
+      kept: await latencies(PROBES, kept),
+      fresh: await latencies(PROBES, fresh),
+    };
+    const memoryBefore = residentMiB();
 
-      const { jobId } = (await rest(daemon, "POST", "/api/v1/sync", { force: true })).json.data as {
-        jobId: string;
-      };
-      const watchers = await Promise.all(
-        Array.from({ length: SLOW_READERS }, () =>
-          openSlowReader(`/api/v1/jobs/${jobId}/progress`),
-        ),
-      );
-      const readers = await Promise.all(
-        Array.from({ length: SLOW_READERS }, () => openSlowReader(`/api/v1/documents/${largeId}`)),
-      );
-      const readersOpenedAtMs = performance.now();
-      // The same requests as with the slow heads: what they leave on the heap is not the heads'.
-      await leastOf(kept);
-      await leastOf(fresh);
-      const memoryOfReaders = residentMiB();
-      const loris = Array.from({ length: LORIS }, openLoris);
-      await new Promise((resolve) => setTimeout(resolve, 2 * DRIP_MS));
-      const under = { kept: await leastOf(kept), fresh: await leastOf(fresh) };
-      const memoryUnder = residentMiB();
+    const { jobId } = (await rest(daemon, "POST", "/api/v1/sync", { force: true })).json.data as {
+      jobId: string;
+    };
+    const watchers = await Promise.all(
+      Array.from({ length: SLOW_READERS }, () => openSlowReader(`/api/v1/jobs/${jobId}/progress`)),
+    );
+    const readers = await Promise.all(
+      Array.from({ length: SLOW_READERS }, () => openSlowReader(`/api/v1/documents/${largeId}`)),
+    );
+    const readersOpenedAtMs = performance.now();
+    // The same requests as with the slow heads: what they leave on the heap is not the heads'.
+    await leastOf(kept);
+    await leastOf(fresh);
+    const memoryOfReaders = residentMiB();
+    const loris = Array.from({ length: LORIS }, openLoris);
+    await new Promise((resolve) => setTimeout(resolve, 2 * DRIP_MS));
+    const under = { kept: await leastOf(kept), fresh: await leastOf(fresh) };
+    const memoryUnder = residentMiB();
 
-      await expect
-        .poll(() => loris.filter(({ closedAtMs }) => closedAtMs === undefined).length, {
-          interval: 100,
-          timeout: 2 * HEADER_MS + GRACE_MS,
-        })
-        .toBe(0);
-      const longestMs = Math.max(
-        ...loris.map(({ openedAtMs, closedAtMs = Infinity }) => closedAtMs - openedAtMs),
-      );
-      const after = await latencies(PROBES, fresh);
-      say(
-        `kept connection p50/p99: ${show(baseline.kept)} before, ${show(under.kept)} under; new connections: ${show(baseline.fresh)} before, ${show(under.fresh)} under, ${show(after)} after; ${under.fresh.failed} of ${ROUNDS * PROBES} new ones failed`,
-      );
-      say(
-        `resident: ${memoryBefore.toFixed(0)} MiB before, ${memoryOfReaders.toFixed(0)} MiB with ${SLOW_READERS} × ${ASKED_EACH} answers of ${answerMiB.toFixed(1)} MiB unread, ${memoryUnder.toFixed(0)} MiB with the slow heads too; the last slow head was cut after ${longestMs.toFixed(0)} ms`,
-      );
+    await expect
+      .poll(() => loris.filter(({ closedAtMs }) => closedAtMs === undefined).length, {
+        interval: 100,
+        timeout: 2 * HEADER_MS + GRACE_MS,
+      })
+      .toBe(0);
+    const longestMs = Math.max(
+      ...loris.map(({ openedAtMs, closedAtMs = Infinity }) => closedAtMs - openedAtMs),
+    );
+    const after = await latencies(PROBES, fresh);
+    say(
+      `kept connection p50/p99: ${show(baseline.kept)} before, ${show(under.kept)} under; new connections: ${show(baseline.fresh)} before, ${show(under.fresh)} under, ${show(after)} after; ${under.fresh.failed} of ${ROUNDS * PROBES} new ones failed`,
+    );
+    say(
+      `resident: ${memoryBefore.toFixed(0)} MiB before, ${memoryOfReaders.toFixed(0)} MiB with ${SLOW_READERS} × ${ASKED_EACH} answers of ${answerMiB.toFixed(1)} MiB unread, ${memoryUnder.toFixed(0)} MiB with the slow heads too; the last slow head was cut after ${longestMs.toFixed(0)} ms`,
+    );
 
-      expect(longestMs).toBeLessThan(2 * HEADER_MS + GRACE_MS);
-      expect([under.kept.failed, after.failed]).toEqual([0, 0]);
-      // Also with more slow heads than there are places: a new connection takes the place of the
-      // oldest of them.
-      expect(under.fresh.failed).toBe(0);
-      expect(memoryUnder - memoryOfReaders).toBeLessThan(MEMORY_MIB);
-      expect(memoryOfReaders - memoryBefore).toBeLessThan(
-        MEMORY_MIB + COPIES_HELD * SLOW_READERS * ASKED_EACH * answerMiB,
-      );
-      // What a job has to say fits the system's buffers: a watcher that does not read it is an idle
-      // connection, not a stalled one.
-      if (LONG) await expectCut(readers, readersOpenedAtMs);
-      // Times belong to a quiet machine.
-      if (LONG) expectHarmless(baseline, under);
-      for (const socket of [...readers, ...watchers]) socket.destroy();
-      kept.destroy();
-      fresh.destroy();
-      expect((await rest(daemon, "GET", "/readyz")).status).toBe(200);
-    },
-  );
+    expect(longestMs).toBeLessThan(2 * HEADER_MS + GRACE_MS);
+    expect([under.kept.failed, after.failed]).toEqual([0, 0]);
+    // Also with more slow heads than there are places: a new connection takes the place of the
+    // oldest of them.
+    expect(under.fresh.failed).toBe(0);
+    expect(memoryUnder - memoryOfReaders).toBeLessThan(MEMORY_MIB);
+    expect(memoryOfReaders - memoryBefore).toBeLessThan(
+      MEMORY_MIB + COPIES_HELD * SLOW_READERS * ASKED_EACH * answerMiB,
+    );
+    // What a job has to say fits the system's buffers: a watcher that does not read it is an idle
+    // connection, not a stalled one.
+    if (LONG) await expectCut(readers, readersOpenedAtMs);
+    // Times belong to a quiet machine.
+    if (LONG) expectHarmless(baseline, under);
+    for (const socket of [...readers, ...watchers]) socket.destroy();
+    kept.destroy();
+    fresh.destroy();
+    expect((await rest(daemon, "GET", "/readyz")).status).toBe(200);
+  });
 });
 
 /** The same work by clients that read: what it costs in memory is not the slow ones' doing. */

@@ -131,29 +131,21 @@ describe("the comparison of secrets", () => {
     ]).toEqual([true, false, false, false]);
   });
 
-  it(
-    "takes the same time wherever the difference is: Welch's t stays under 4.5",
-    { timeout: 300_000 },
-    () => {
-      const { t, pair } = leastOf(equalSecrets, secret);
-      if (LONG)
-        process.stdout.write(`${SAMPLES} samples a class: worst |t| ${t.toFixed(2)} (${pair})\n`);
-      expect([t < LEAKAGE_BAR, t, pair]).toEqual([true, t, pair]);
-    },
-  );
+  it("takes the same time wherever the difference is: Welch's t stays under 4.5", () => {
+    const { t, pair } = leastOf(equalSecrets, secret);
+    if (LONG)
+      process.stdout.write(`${SAMPLES} samples a class: worst |t| ${t.toFixed(2)} (${pair})\n`);
+    expect([t < LEAKAGE_BAR, t, pair]).toEqual([true, t, pair]);
+  });
 
-  it(
-    "is measured finely enough to find a comparison that leaves early",
-    { timeout: 300_000 },
-    () => {
-      // Most tries find it: on a busy machine one may drown.
-      for (const compare of [leaky, tellsLength]) {
-        expect(
-          median(Array.from({ length: 3 }, () => worst(compare, secret, SAMPLES).t)),
-        ).toBeGreaterThan(LEAKAGE_BAR);
-      }
-    },
-  );
+  it("is measured finely enough to find a comparison that leaves early", () => {
+    // Most tries find it: on a busy machine one may drown.
+    for (const compare of [leaky, tellsLength]) {
+      expect(
+        median(Array.from({ length: 3 }, () => worst(compare, secret, SAMPLES).t)),
+      ).toBeGreaterThan(LEAKAGE_BAR);
+    }
+  });
 });
 
 /**

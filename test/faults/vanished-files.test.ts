@@ -181,95 +181,83 @@ describe.each(Object.keys(stores))("the file of %s under the running daemon", (n
     );
   }
 
-  it(
-    "deleted: refuses writes, refuses after the restart with the remedy, and is whole again from the descriptor or a backup",
-    { timeout: 120_000 },
-    async () => {
-      const place = copyOfMade();
-      const path = join(place.state, `${name}.mdb`);
-      const daemon = await start(place);
-      const acknowledged = await writeSome(daemon, place);
-      rmSync(path);
-      await refuses(daemon, place, /was deleted or renamed while Steward had it open/);
-      // What docs/recovery.md tells to do while the daemon still runs.
-      const rescued = join(temporaryFolder(), "rescued");
-      const open =
-        process.platform === "linux"
-          ? readdirSync(`/proc/${daemon.pid}/fd`).find(
-              (fd) => linkOf(daemon.pid, fd) === `${path} (deleted)`,
-            )
-          : undefined;
-      if (open !== undefined) copyFileSync(`/proc/${daemon.pid}/fd/${open}`, rescued);
-      expect(await daemon.stop()).toEqual({ code: 0, signal: null });
-      expect(existsSync(path)).toBe(false);
+  it("deleted: refuses writes, refuses after the restart with the remedy, and is whole again from the descriptor or a backup", async () => {
+    const place = copyOfMade();
+    const path = join(place.state, `${name}.mdb`);
+    const daemon = await start(place);
+    const acknowledged = await writeSome(daemon, place);
+    rmSync(path);
+    await refuses(daemon, place, /was deleted or renamed while Steward had it open/);
+    // What docs/recovery.md tells to do while the daemon still runs.
+    const rescued = join(temporaryFolder(), "rescued");
+    const open =
+      process.platform === "linux"
+        ? readdirSync(`/proc/${daemon.pid}/fd`).find(
+            (fd) => linkOf(daemon.pid, fd) === `${path} (deleted)`,
+          )
+        : undefined;
+    if (open !== undefined) copyFileSync(`/proc/${daemon.pid}/fd/${open}`, rescued);
+    expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+    expect(existsSync(path)).toBe(false);
 
-      const refusing = await start(place);
-      expect(await lineOf(refusing, writer.service)).toMatch(
-        new RegExp(
-          `^${writer.service}: refusing, .*${path} is missing, and this state folder had that store; .*restore a backup .docs/recovery.md.; to begin with an empty store, remove ${join(place.state, "stores", name)}$`,
-        ),
-      );
-      expect((await rest(refusing, "GET", "/readyz")).status).toBe(200);
-      expect(refusing.stderr.join("\n")).not.toMatch(ROOT_LINE);
-      await refusing.stop();
-      expect(existsSync(path)).toBe(false);
+    const refusing = await start(place);
+    expect(await lineOf(refusing, writer.service)).toMatch(
+      new RegExp(
+        `^${writer.service}: refusing, .*${path} is missing, and this state folder had that store; .*restore a backup .docs/recovery.md.; to begin with an empty store, remove ${join(place.state, "stores", name)}$`,
+      ),
+    );
+    expect((await rest(refusing, "GET", "/readyz")).status).toBe(200);
+    expect(refusing.stderr.join("\n")).not.toMatch(ROOT_LINE);
+    await refusing.stop();
+    expect(existsSync(path)).toBe(false);
 
-      if (open === undefined) return;
-      copyFileSync(rescued, path);
-      const again = await start(place);
-      expect(
-        (await writer.stored(again)).filter((each) => acknowledged.includes(each)).sort(),
-      ).toEqual(acknowledged);
-      expect(await writer.write(again, place, "after")).toBe(true);
-      await again.stop();
-    },
-  );
+    if (open === undefined) return;
+    copyFileSync(rescued, path);
+    const again = await start(place);
+    expect(
+      (await writer.stored(again)).filter((each) => acknowledged.includes(each)).sort(),
+    ).toEqual(acknowledged);
+    expect(await writer.write(again, place, "after")).toBe(true);
+    await again.stop();
+  });
 
-  it(
-    "renamed: refuses writes, and takes them again without a restart when it is back, with all that was acknowledged",
-    { timeout: 120_000 },
-    async () => {
-      const place = copyOfMade();
-      const path = join(place.state, `${name}.mdb`);
-      const daemon = await start(place);
-      const acknowledged = await writeSome(daemon, place);
-      renameSync(path, `${path}.aside`);
-      await refuses(daemon, place, /was deleted or renamed while Steward had it open/);
-      renameSync(`${path}.aside`, path);
-      // At once, or with the next attempt where the file was renamed during a commit.
-      await vi.waitFor(
-        async () => expect((await rest(daemon, "GET", "/readyz")).status).toBe(200),
-        { timeout: 30_000, interval: 100 },
-      );
-      expect(await writer.write(daemon, place, "w9")).toBe(true);
-      await daemon.stop("SIGKILL");
-      const again = await start(place);
-      expect(
-        (await writer.stored(again)).filter((each) => each !== "x1" && each !== "x2").sort(),
-      ).toEqual([...acknowledged, "w9"]);
-      await again.stop();
-    },
-  );
+  it("renamed: refuses writes, and takes them again without a restart when it is back, with all that was acknowledged", async () => {
+    const place = copyOfMade();
+    const path = join(place.state, `${name}.mdb`);
+    const daemon = await start(place);
+    const acknowledged = await writeSome(daemon, place);
+    renameSync(path, `${path}.aside`);
+    await refuses(daemon, place, /was deleted or renamed while Steward had it open/);
+    renameSync(`${path}.aside`, path);
+    // At once, or with the next attempt where the file was renamed during a commit.
+    await vi.waitFor(async () => expect((await rest(daemon, "GET", "/readyz")).status).toBe(200), {
+      timeout: 60_000,
+      interval: 100,
+    });
+    expect(await writer.write(daemon, place, "w9")).toBe(true);
+    await daemon.stop("SIGKILL");
+    const again = await start(place);
+    expect(
+      (await writer.stored(again)).filter((each) => each !== "x1" && each !== "x2").sort(),
+    ).toEqual([...acknowledged, "w9"]);
+    await again.stop();
+  });
 
-  it(
-    "replaced: refuses writes, writes nothing into the new file, and the next start takes that",
-    { timeout: 120_000 },
-    async () => {
-      const place = copyOfMade();
-      const path = join(place.state, `${name}.mdb`);
-      const daemon = await start(place);
-      await writeSome(daemon, place);
-      copyFileSync(join(made, "state", `${name}.mdb`), `${path}.restored`);
-      renameSync(`${path}.restored`, path);
-      const restored = readFileSync(path);
-      await refuses(daemon, place, /was replaced by another file while Steward had it open/);
-      expect(await daemon.stop()).toEqual({ code: 0, signal: null });
-      expect(readFileSync(path).equals(restored)).toBe(true);
-      const again = await start(place);
-      expect((await rest(again, "GET", "/readyz")).status).toBe(200);
-      await again.stop();
-    },
-  );
+  it("replaced: refuses writes, writes nothing into the new file, and the next start takes that", async () => {
+    const place = copyOfMade();
+    const path = join(place.state, `${name}.mdb`);
+    const daemon = await start(place);
+    await writeSome(daemon, place);
+    copyFileSync(join(made, "state", `${name}.mdb`), `${path}.restored`);
+    renameSync(`${path}.restored`, path);
+    const restored = readFileSync(path);
+    await refuses(daemon, place, /was replaced by another file while Steward had it open/);
+    expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+    expect(readFileSync(path).equals(restored)).toBe(true);
+    const again = await start(place);
+    expect((await rest(again, "GET", "/readyz")).status).toBe(200);
+    await again.stop();
+  });
 });
 
 function linkOf(pid: number, descriptor: string): string {
@@ -283,7 +271,6 @@ function linkOf(pid: number, descriptor: string): string {
 describe("a state folder in use", () => {
   it.runIf(process.platform === "linux")(
     "stays refused to others when the lock's files are deleted, until its holder ends, however that is",
-    { timeout: 120_000 },
     async () => {
       const place = copyOfMade();
       const daemon = await start(place);
@@ -342,35 +329,31 @@ describe("a state folder in use", () => {
   });
 });
 
-it(
-  "a lost store is named by check, backup and root-token, and removing its entry begins an empty one",
-  { timeout: 120_000 },
-  async () => {
-    const place = copyOfMade();
-    rmSync(join(place.state, "tokens.mdb"));
-    const config = join(temporaryFolder(), "steward.yaml");
-    writeFileSync(config, folderConfig(place.state, place.archive), { mode: 0o600 });
-    const lost = new RegExp(
-      `${join(place.state, "tokens.mdb")} is missing, and this state folder had that store`,
-    );
-    expect(await runSteward(["check", place.state])).toMatchObject({
-      code: 1,
-      stdout: expect.stringMatching(lost),
-    });
-    expect(
-      await runSteward(["backup", "--config", config, join(temporaryFolder(), "copy")]),
-    ).toMatchObject({ code: 1, stderr: expect.stringMatching(lost) });
-    expect(await runSteward(["root-token", "--config", config])).toMatchObject({
-      code: 1,
-      stdout: "",
-      stderr: expect.stringMatching(lost),
-    });
-    rmSync(join(place.state, "stores", "tokens"));
-    const daemon = await start(place);
-    expect(daemon.stderr.join("\n")).toMatch(ROOT_LINE);
-    await daemon.stop();
-  },
-);
+it("a lost store is named by check, backup and root-token, and removing its entry begins an empty one", async () => {
+  const place = copyOfMade();
+  rmSync(join(place.state, "tokens.mdb"));
+  const config = join(temporaryFolder(), "steward.yaml");
+  writeFileSync(config, folderConfig(place.state, place.archive), { mode: 0o600 });
+  const lost = new RegExp(
+    `${join(place.state, "tokens.mdb")} is missing, and this state folder had that store`,
+  );
+  expect(await runSteward(["check", place.state])).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(lost),
+  });
+  expect(
+    await runSteward(["backup", "--config", config, join(temporaryFolder(), "copy")]),
+  ).toMatchObject({ code: 1, stderr: expect.stringMatching(lost) });
+  expect(await runSteward(["root-token", "--config", config])).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringMatching(lost),
+  });
+  rmSync(join(place.state, "stores", "tokens"));
+  const daemon = await start(place);
+  expect(daemon.stderr.join("\n")).toMatch(ROOT_LINE);
+  await daemon.stop();
+});
 
 it("an audit file deleted under the daemon takes no acknowledged record with it, and the log says so", async () => {
   const place = copyOfMade();

@@ -51,7 +51,7 @@ describe("gRPC health", () => {
     await expect.poll(() => seen).toEqual([Status.NOT_SERVING]);
     ok = true;
     await expect
-      .poll(() => seen, { timeout: 30_000 })
+      .poll(() => seen, { timeout: 60_000 })
       .toEqual([Status.NOT_SERVING, Status.SERVING]);
     watch.cancel();
     const unknown = client.stream(Health.method.watch, { service: "nobody" });

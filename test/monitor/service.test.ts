@@ -146,18 +146,18 @@ describe.each<Placement>(["main", "thread"])("the monitor placed on %s", (on) =>
           phase: "degraded",
           reason: "starting: waiting for first run: devices",
         }),
-      { timeout: 30_000 },
+      { timeout: 60_000 },
     );
     plane.broken = false;
     await vi.waitFor(
       () => expect(host.states().find(({ name }) => name === "first-run")?.phase).toBe("ready"),
-      { timeout: 30_000, interval: 20 },
+      { timeout: 60_000, interval: 20 },
     );
     plane.devices = ["a", "b", "c"];
     const { asked } = plane;
     // The run that asks secondly began after the change.
     await vi.waitFor(() => expect(plane.asked).toBeGreaterThan(asked + 3), {
-      timeout: 30_000,
+      timeout: 60_000,
       interval: 10,
     });
     expect(receiver.points()).toEqual([]);
@@ -207,11 +207,11 @@ describe.each<Placement>(["main", "thread"])("the monitor placed on %s", (on) =>
     await host.start(never, () => undefined);
     await vi.waitFor(
       () => expect(host.states().find(({ name }) => name === "first-run")?.phase).toBe("ready"),
-      { timeout: 30_000, interval: 20 },
+      { timeout: 60_000, interval: 20 },
     );
     // A run asks once: the second question shows that the first run has ended.
     await vi.waitFor(() => expect(dead.plane.asked).toBeGreaterThan(1), {
-      timeout: 30_000,
+      timeout: 60_000,
       interval: 10,
     });
     await host.stop(30_000);

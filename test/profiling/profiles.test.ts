@@ -117,7 +117,7 @@ describe("Profiles of this process", () => {
         expect(totalOf(seen, "fillBarn", 0)).toBeGreaterThan(0);
         return seen;
       },
-      { timeout: 30_000 },
+      { timeout: 60_000 },
     );
     expect(barn).toHaveLength(300_000);
     expect(totalOf(decoded, "fillStore", 0)).toBeGreaterThan(4e6);

@@ -80,7 +80,7 @@ export function startPty(
             typeof text === "string" ? screen.text().includes(text) : text.test(screen.text());
           if (!found) throw new Error(`the screen does not show ${text}:\n${screen.text()}`);
         },
-        { timeout: 30_000, interval: 20 },
+        { timeout: 60_000, interval: 20 },
       ),
     ended,
     kill: () => void child.stdin.end(),

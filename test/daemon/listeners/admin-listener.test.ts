@@ -50,11 +50,11 @@ describe("the admin listener", () => {
       reason: `127.0.0.1:${port} is already in use by another process`,
     });
     await clock.advance(500);
-    await vi.waitFor(() => expect(clock.timers()).toBe(1), { timeout: 30_000 });
+    await vi.waitFor(() => expect(clock.timers()).toBe(1), { timeout: 60_000 });
     expect(listener?.health?.().ok).toBe(false);
     await new Promise((resolve) => squatter?.close(resolve));
     await clock.advance(1_000);
-    await vi.waitFor(() => expect(listener?.health?.()).toEqual({ ok: true }), { timeout: 30_000 });
+    await vi.waitFor(() => expect(listener?.health?.()).toEqual({ ok: true }), { timeout: 60_000 });
     expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
     expect(listener?.certificate()).toBeUndefined();
     await listener?.stop(1_000);

@@ -458,7 +458,7 @@ describe("a port to the process status", () => {
     ]);
     broken = true;
     port.postMessage({ kind: "ask", id: 9, labels: false });
-    await vi.waitFor(() => expect(heard).toHaveLength(1), { timeout: 30_000 });
+    await vi.waitFor(() => expect(heard).toHaveLength(1), { timeout: 60_000 });
     // The one before closes when there is another.
     const closed = once(port, "close");
     const second = ports.port();

@@ -52,7 +52,7 @@ function isOpen(path: string): boolean {
 }
 
 async function untilOpen(path: string, expected = true): Promise<void> {
-  await vi.waitFor(() => expect(isOpen(path)).toBe(expected), { timeout: 30_000 });
+  await vi.waitFor(() => expect(isOpen(path)).toBe(expected), { timeout: 60_000 });
 }
 
 /** A writer, which the system lets in only where somebody reads. */

@@ -30,7 +30,7 @@ it("reports what is gone, leaves the rest and the groups' status, and goes on wh
   sim.faults.next("delete_document", { kind: "delay", ms: 150 }, 8);
   const { jobId } = (await rest(daemon, "POST", path, body)).json.data;
   await vi.waitFor(() => expect(trashed(sim).length).toBeGreaterThanOrEqual(2), {
-    timeout: 10_000,
+    timeout: 60_000,
   });
   expect((await rest(daemon, "POST", `/api/v1/jobs/${jobId}/cancel`)).status).toBe(200);
   // The deletion that had begun ends: an archive has one writer, so that a merge waits for it.

@@ -75,7 +75,7 @@ it(
   },
 );
 
-it("a deletion that was killed goes on with its recorded plan", { timeout: 60_000 }, async () => {
+it("a deletion that was killed goes on with its recorded plan", async () => {
   const sim = await startArchive(fillGroups(10, 2));
   onTestFinished(() => sim.stop());
   const config = configOf(sim, temporaryFolder());

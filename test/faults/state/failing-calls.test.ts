@@ -104,52 +104,44 @@ async function failEach(
 }
 
 describe.each(CODES)("%s", (code) => {
-  it(
-    "while a store is made: there is none or a whole one afterwards",
-    { timeout: 120_000 },
-    async () => {
-      let directory = temporaryFolder();
-      const failures = await failEach(
-        code,
-        async () => {
-          directory = temporaryFolder();
-          await (await open(directory)).close();
-        },
-        async () => {
-          const env = await open(directory);
-          expect(env.status()).toMatchObject({ healthy: true, rows: { people: 0 } });
-          await env.close();
-        },
-      );
-      expect(failures).toBeGreaterThan(5);
-    },
-  );
+  it("while a store is made: there is none or a whole one afterwards", async () => {
+    let directory = temporaryFolder();
+    const failures = await failEach(
+      code,
+      async () => {
+        directory = temporaryFolder();
+        await (await open(directory)).close();
+      },
+      async () => {
+        const env = await open(directory);
+        expect(env.status()).toMatchObject({ healthy: true, rows: { people: 0 } });
+        await env.close();
+      },
+    );
+    expect(failures).toBeGreaterThan(5);
+  });
 
-  it(
-    "while a store is opened: it is refused or opened, and whole at the next try",
-    { timeout: 120_000 },
-    async () => {
-      const directory = temporaryFolder();
-      const filled = await openEnv(directory);
-      await fillStore(filled);
-      const before = contents(filled);
-      await filled.close();
-      const failures = await failEach(
-        code,
-        async () => {
-          await (await open(directory)).close();
-        },
-        async () => {
-          const env = await open(directory);
-          expect(contents(env)).toBe(before);
-          await env.close();
-        },
-      );
-      expect(failures).toBeGreaterThan(20);
-    },
-  );
+  it("while a store is opened: it is refused or opened, and whole at the next try", async () => {
+    const directory = temporaryFolder();
+    const filled = await openEnv(directory);
+    await fillStore(filled);
+    const before = contents(filled);
+    await filled.close();
+    const failures = await failEach(
+      code,
+      async () => {
+        await (await open(directory)).close();
+      },
+      async () => {
+        const env = await open(directory);
+        expect(contents(env)).toBe(before);
+        await env.close();
+      },
+    );
+    expect(failures).toBeGreaterThan(20);
+  });
 
-  it("while a backup is made: it is complete or leaves nothing", { timeout: 120_000 }, async () => {
+  it("while a backup is made: it is complete or leaves nothing", async () => {
     const env = await openEnv(temporaryFolder());
     await fillStore(env);
     let target = temporaryFolder();

@@ -58,7 +58,7 @@ async function startWriter(
   });
   const closed = new Promise((resolve) => child.on("close", resolve));
   await vi.waitFor(() => expect([state.acknowledged > 0, stderr]).toEqual([true, []]), {
-    timeout: 30_000,
+    timeout: 60_000,
   });
   return {
     path: join(directory, "rows.mdb"),
@@ -97,7 +97,6 @@ describe.skipIf(noInjector !== undefined)("a store", () => {
   // Side by side: they wait most of the time.
   it.concurrent.for(operations.map((failing) => [failing.join(", "), failing] as const))(
     "whose disk fails on %s goes on when it works again, with every acknowledged write",
-    { timeout: 120_000 },
     async ([, failing], { onTestFinished }) => {
       const injector = createInjector();
       const writer = await startWriter(injector, onTestFinished);

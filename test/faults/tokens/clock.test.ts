@@ -95,7 +95,6 @@ async function expectEnd(vault: VaultDaemon, made: Made, ttlSeconds: number): Pr
 describe.skipIf(library === undefined)("a daemon whose wall clock is set", () => {
   it.each(["boot-1", "boot-2"])(
     "3,000 days back across a restart (in %s) ends tokens, wrapped answers and secret ids when their time has passed",
-    { timeout: 90_000 },
     async (boot) => {
       const clock = createShimClock(library ?? "");
       const first = await startVault({ env: clock.env });
@@ -116,56 +115,44 @@ describe.skipIf(library === undefined)("a daemon whose wall clock is set", () =>
     },
   );
 
-  it(
-    "to 2099 over another boot refuses them, and has them again when that is undone; what was made meanwhile ends in time",
-    { timeout: 90_000 },
-    async () => {
-      const clock = createShimClock(library ?? "");
-      const first = await startVault({ env: clock.env });
-      const old = await make(first, 30 * DAY_SECONDS);
-      const future = await restart(first, clock, { wall: TO_2099, boot: "boot-2" });
-      expect(await working(future, old)).toEqual([]);
-      expect(
-        future.daemon.stderr.filter((line) => line.includes("the wall clock is further ahead")),
-      ).toHaveLength(1);
-      const meanwhile = await make(future, TTL_SECONDS);
-      expect(await working(future, meanwhile)).toEqual(ALL);
-      const undone = await restart(future, clock, { wall: 0, boot: "boot-3" });
-      expect(await working(undone, old)).toEqual(ALL);
-      await expectEnd(undone, meanwhile, TTL_SECONDS);
-      expect(await working(undone, old)).toEqual(ALL);
-      await undone.daemon.stop();
-    },
-  );
+  it("to 2099 over another boot refuses them, and has them again when that is undone; what was made meanwhile ends in time", async () => {
+    const clock = createShimClock(library ?? "");
+    const first = await startVault({ env: clock.env });
+    const old = await make(first, 30 * DAY_SECONDS);
+    const future = await restart(first, clock, { wall: TO_2099, boot: "boot-2" });
+    expect(await working(future, old)).toEqual([]);
+    expect(
+      future.daemon.stderr.filter((line) => line.includes("the wall clock is further ahead")),
+    ).toHaveLength(1);
+    const meanwhile = await make(future, TTL_SECONDS);
+    expect(await working(future, meanwhile)).toEqual(ALL);
+    const undone = await restart(future, clock, { wall: 0, boot: "boot-3" });
+    expect(await working(undone, old)).toEqual(ALL);
+    await expectEnd(undone, meanwhile, TTL_SECONDS);
+    expect(await working(undone, old)).toEqual(ALL);
+    await undone.daemon.stop();
+  });
 
-  it(
-    "while it runs, back and to 2099 and back again, keeps what has time left and ends what has none",
-    { timeout: 90_000 },
-    async () => {
-      const clock = createShimClock(library ?? "");
-      const vault = await startVault({ env: clock.env });
-      const [long, short] = [await make(vault, 30 * DAY_SECONDS), await make(vault, TTL_SECONDS)];
-      clock.setWall(-3_000 * DAY_SECONDS);
-      expect(await working(vault, long)).toEqual(ALL);
-      clock.setWall(TO_2099);
-      expect(await working(vault, long)).toEqual([]);
-      clock.setWall(-3_000 * DAY_SECONDS);
-      await expectEnd(vault, short, TTL_SECONDS);
-      expect(await working(vault, long)).toEqual(ALL);
-      await vault.daemon.stop();
-    },
-  );
+  it("while it runs, back and to 2099 and back again, keeps what has time left and ends what has none", async () => {
+    const clock = createShimClock(library ?? "");
+    const vault = await startVault({ env: clock.env });
+    const [long, short] = [await make(vault, 30 * DAY_SECONDS), await make(vault, TTL_SECONDS)];
+    clock.setWall(-3_000 * DAY_SECONDS);
+    expect(await working(vault, long)).toEqual(ALL);
+    clock.setWall(TO_2099);
+    expect(await working(vault, long)).toEqual([]);
+    clock.setWall(-3_000 * DAY_SECONDS);
+    await expectEnd(vault, short, TTL_SECONDS);
+    expect(await working(vault, long)).toEqual(ALL);
+    await vault.daemon.stop();
+  });
 
-  it(
-    "is off for 40 days with a clock that is right: what had 30 days has ended",
-    { timeout: 90_000 },
-    async () => {
-      const clock = createShimClock(library ?? "");
-      const first = await startVault({ env: clock.env });
-      const made = await make(first, 30 * DAY_SECONDS);
-      const second = await restart(first, clock, { wall: 40 * DAY_SECONDS, boot: "boot-2" });
-      expect(await working(second, made)).toEqual([]);
-      await second.daemon.stop();
-    },
-  );
+  it("is off for 40 days with a clock that is right: what had 30 days has ended", async () => {
+    const clock = createShimClock(library ?? "");
+    const first = await startVault({ env: clock.env });
+    const made = await make(first, 30 * DAY_SECONDS);
+    const second = await restart(first, clock, { wall: 40 * DAY_SECONDS, boot: "boot-2" });
+    expect(await working(second, made)).toEqual([]);
+    await second.daemon.stop();
+  });
 });

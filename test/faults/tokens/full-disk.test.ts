@@ -83,170 +83,152 @@ async function orphanCount({ vault }: House): Promise<number> {
 }
 
 describe.skipIf(noSmallDisk !== undefined)("a disk that is full", () => {
-  it(
-    "where the store is: refuses mints, reads and revokes on, and mints again when there is room",
-    { timeout: 180_000 },
-    async () => {
-      const disk = mountSmallDisk(DISK_MIB);
-      const at = await house(disk, join(temporaryFolder(), "audit.log"));
-      const { host, vault } = at;
-      const first = (await mint(at)).json.lease_id as string;
-      const free = fill(disk);
-      const refused = await mintUntilFull(at);
-      expect([refused.status, refused.text]).toEqual([
-        507,
-        expect.stringMatching(/full|no space/) as string,
-      ]);
-      for (let round = 0; round < 20; round++) expect((await mint(at)).status).toBe(507);
-      await Promise.all(
-        Array.from({ length: 20 }, async () => expect((await mint(at)).status).toBe(507)),
-      );
-      // What the platform made is leased or shown; what was refused was not asked for, or was taken
-      // back.
-      await vi.waitFor(
-        async () =>
-          expect(host.counts().live).toBeLessThanOrEqual(
-            (await leaseCount(at)) + (await orphanCount(at)),
-          ),
-        { timeout: BACK_MS },
-      );
-      expect((await vault.ask("GET", "github/config")).status).toBe(200);
-      expect((await vault.ask("GET", "sys/health")).status).toBe(200);
-      expect(
-        (await vault.ask("PUT", "sys/leases/lookup", { body: { lease_id: first } })).status,
-      ).toBe(200);
-      expect(
-        (
-          await vault.ask("POST", "sys/policies/acl/x", {
-            body: { policy: 'path "x" { capabilities = ["read"] }' },
-          })
-        ).status,
-      ).toBe(507);
-      const revoked = host.counts().revoked;
-      expect(
-        (await vault.ask("PUT", "sys/leases/revoke", { body: { lease_id: first } })).status,
-      ).toBe(204);
-      expect(host.counts().revoked).toBe(revoked + 1);
-      free();
-      await vi.waitFor(async () => expect((await mint(at)).status).toBe(200), { timeout: BACK_MS });
-      expect(host.counts().live).toBe((await leaseCount(at)) + (await orphanCount(at)));
-    },
-  );
+  it("where the store is: refuses mints, reads and revokes on, and mints again when there is room", async () => {
+    const disk = mountSmallDisk(DISK_MIB);
+    const at = await house(disk, join(temporaryFolder(), "audit.log"));
+    const { host, vault } = at;
+    const first = (await mint(at)).json.lease_id as string;
+    const free = fill(disk);
+    const refused = await mintUntilFull(at);
+    expect([refused.status, refused.text]).toEqual([
+      507,
+      expect.stringMatching(/full|no space/) as string,
+    ]);
+    for (let round = 0; round < 20; round++) expect((await mint(at)).status).toBe(507);
+    await Promise.all(
+      Array.from({ length: 20 }, async () => expect((await mint(at)).status).toBe(507)),
+    );
+    // What the platform made is leased or shown; what was refused was not asked for, or was taken
+    // back.
+    await vi.waitFor(
+      async () =>
+        expect(host.counts().live).toBeLessThanOrEqual(
+          (await leaseCount(at)) + (await orphanCount(at)),
+        ),
+      { timeout: BACK_MS },
+    );
+    expect((await vault.ask("GET", "github/config")).status).toBe(200);
+    expect((await vault.ask("GET", "sys/health")).status).toBe(200);
+    expect(
+      (await vault.ask("PUT", "sys/leases/lookup", { body: { lease_id: first } })).status,
+    ).toBe(200);
+    expect(
+      (
+        await vault.ask("POST", "sys/policies/acl/x", {
+          body: { policy: 'path "x" { capabilities = ["read"] }' },
+        })
+      ).status,
+    ).toBe(507);
+    const revoked = host.counts().revoked;
+    expect(
+      (await vault.ask("PUT", "sys/leases/revoke", { body: { lease_id: first } })).status,
+    ).toBe(204);
+    expect(host.counts().revoked).toBe(revoked + 1);
+    free();
+    await vi.waitFor(async () => expect((await mint(at)).status).toBe(200), { timeout: BACK_MS });
+    expect(host.counts().live).toBe((await leaseCount(at)) + (await orphanCount(at)));
+  });
 
-  it(
-    "since the platform was asked: the token that cannot be recorded is taken back",
-    { timeout: 120_000 },
-    async () => {
-      const disk = mountSmallDisk(DISK_MIB);
-      const at = await house(disk, join(temporaryFolder(), "audit.log"));
-      const { host } = at;
-      host.faults.next("mint", { kind: "delay", ms: 3_000 }, 8);
-      const pending = Promise.all(Array.from({ length: 8 }, () => mint(at)));
-      await vi.waitFor(() => expect(host.requests().mint).toBe(8), { timeout: 30_000 });
-      const free = fill(disk);
-      // Whatever slack the store has is used up by other writes.
-      for (
-        let row = 0;
-        (
-          await at.vault.ask("POST", `github/permissionset/s${row}`, {
-            body: {
-              installation_id: 1001,
-              repositories: Array.from({ length: 400 }, (_, each) => `repository-${each}`),
-            },
-          })
-        ).status !== 507;
-        row++
-      )
-        expect(row).toBeLessThan(3_000);
-      const answers = await pending;
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([507]));
-      await vi.waitFor(
-        async () => expect(host.counts()).toMatchObject({ minted: 8, live: await orphanCount(at) }),
-        { timeout: BACK_MS },
-      );
-      expect(await leaseCount(at)).toBe(0);
-      free();
-      await vi.waitFor(async () => expect((await mint(at)).status).toBe(200), { timeout: BACK_MS });
-    },
-  );
+  it("since the platform was asked: the token that cannot be recorded is taken back", async () => {
+    const disk = mountSmallDisk(DISK_MIB);
+    const at = await house(disk, join(temporaryFolder(), "audit.log"));
+    const { host } = at;
+    host.faults.next("mint", { kind: "delay", ms: 3_000 }, 8);
+    const pending = Promise.all(Array.from({ length: 8 }, () => mint(at)));
+    await vi.waitFor(() => expect(host.requests().mint).toBe(8), { timeout: 60_000 });
+    const free = fill(disk);
+    // Whatever slack the store has is used up by other writes.
+    for (
+      let row = 0;
+      (
+        await at.vault.ask("POST", `github/permissionset/s${row}`, {
+          body: {
+            installation_id: 1001,
+            repositories: Array.from({ length: 400 }, (_, each) => `repository-${each}`),
+          },
+        })
+      ).status !== 507;
+      row++
+    )
+      expect(row).toBeLessThan(3_000);
+    const answers = await pending;
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([507]));
+    await vi.waitFor(
+      async () => expect(host.counts()).toMatchObject({ minted: 8, live: await orphanCount(at) }),
+      { timeout: BACK_MS },
+    );
+    expect(await leaseCount(at)).toBe(0);
+    free();
+    await vi.waitFor(async () => expect((await mint(at)).status).toBe(200), { timeout: BACK_MS });
+  });
 
-  it(
-    "where the audit is, since the platform was asked: what was made is taken back, and nobody is told it",
-    { timeout: 120_000 },
-    async () => {
-      const disk = mountSmallDisk(1);
-      const at = await house(temporaryFolder(), join(disk, "audit.log"));
-      const { host, vault } = at;
-      host.faults.next("mint", { kind: "delay", ms: 1_500 }, 8);
-      const pending = Promise.all(Array.from({ length: 8 }, () => mint(at)));
-      await vi.waitFor(() => expect(host.requests().mint).toBe(8), { timeout: 30_000 });
-      const free = fill(disk);
-      while ((await vault.ask("GET", "github/config")).status !== 507);
-      for (const answer of await pending) {
-        expect(answer.status).toBe(507);
-        expect(answer.text).not.toContain("ghs_");
-      }
-      await vi.waitFor(() => expect(host.counts()).toMatchObject({ minted: 8, live: 0 }), {
-        timeout: BACK_MS,
-      });
-      free();
-      // The platform hears of a revocation before the store does.
-      await vi.waitFor(
-        async () => expect([await leaseCount(at), await orphanCount(at)]).toEqual([0, 0]),
-        { timeout: BACK_MS },
-      );
-      expect([await leaseCount(at), await orphanCount(at), (await mint(at)).status]).toEqual([
-        0, 0, 200,
-      ]);
-    },
-  );
+  it("where the audit is, since the platform was asked: what was made is taken back, and nobody is told it", async () => {
+    const disk = mountSmallDisk(1);
+    const at = await house(temporaryFolder(), join(disk, "audit.log"));
+    const { host, vault } = at;
+    host.faults.next("mint", { kind: "delay", ms: 1_500 }, 8);
+    const pending = Promise.all(Array.from({ length: 8 }, () => mint(at)));
+    await vi.waitFor(() => expect(host.requests().mint).toBe(8), { timeout: 60_000 });
+    const free = fill(disk);
+    while ((await vault.ask("GET", "github/config")).status !== 507);
+    for (const answer of await pending) {
+      expect(answer.status).toBe(507);
+      expect(answer.text).not.toContain("ghs_");
+    }
+    await vi.waitFor(() => expect(host.counts()).toMatchObject({ minted: 8, live: 0 }), {
+      timeout: BACK_MS,
+    });
+    free();
+    // The platform hears of a revocation before the store does.
+    await vi.waitFor(
+      async () => expect([await leaseCount(at), await orphanCount(at)]).toEqual([0, 0]),
+      { timeout: BACK_MS },
+    );
+    expect([await leaseCount(at), await orphanCount(at), (await mint(at)).status]).toEqual([
+      0, 0, 200,
+    ]);
+  });
 
-  it(
-    "where the audit is: nothing is done and nothing is said without its record, and it goes on by itself",
-    { timeout: 120_000 },
-    async () => {
-      const disk = mountSmallDisk(1);
-      const at = await house(temporaryFolder(), join(disk, "audit.log"));
-      const { host, vault } = at;
-      const free = fill(disk);
-      // The page that the file has begun takes a few more records.
-      const refused = await mintUntilFull(at);
-      expect([refused.status, refused.text]).toEqual([
-        507,
-        expect.stringMatching(
-          /audit device file\/ .*accepts no records: its disk is full.*free space/,
-        ) as string,
-      ]);
-      const asked = host.requests().mint;
-      for (const [method, path] of [
-        ["POST", "github/token"],
-        ["GET", "github/config"],
-        ["GET", "sys/mounts"],
-        ["GET", "auth/token/lookup-self"],
-        ["POST", "auth/token/create"],
-      ] as const) {
-        const answer = await vault.ask(
-          method,
-          path,
-          method === "POST"
-            ? { body: path === "github/token" ? { installation_id: 1001 } : {} }
-            : {},
-        );
-        expect([path, answer.status]).toEqual([path, 507]);
-        expect(answer.text).not.toMatch(/ghs_|hvs\./);
-      }
-      expect(host.requests().mint).toBe(asked);
-      expect((await vault.ask("GET", "sys/health")).status).toBe(200);
-      free();
-      expect((await mint(at)).status).toBe(200);
-      expect(host.counts().live).toBe((await leaseCount(at)) + (await orphanCount(at)));
-      // What was torn when the room ended stands on a line of its own; every other line is a
-      // record.
-      const lines = readFileSync(join(disk, "audit.log"), "utf8").trimEnd().split("\n");
-      const broken = lines.filter((line) => !isJson(line));
-      expect(broken.length).toBeLessThanOrEqual(1);
-    },
-  );
+  it("where the audit is: nothing is done and nothing is said without its record, and it goes on by itself", async () => {
+    const disk = mountSmallDisk(1);
+    const at = await house(temporaryFolder(), join(disk, "audit.log"));
+    const { host, vault } = at;
+    const free = fill(disk);
+    // The page that the file has begun takes a few more records.
+    const refused = await mintUntilFull(at);
+    expect([refused.status, refused.text]).toEqual([
+      507,
+      expect.stringMatching(
+        /audit device file\/ .*accepts no records: its disk is full.*free space/,
+      ) as string,
+    ]);
+    const asked = host.requests().mint;
+    for (const [method, path] of [
+      ["POST", "github/token"],
+      ["GET", "github/config"],
+      ["GET", "sys/mounts"],
+      ["GET", "auth/token/lookup-self"],
+      ["POST", "auth/token/create"],
+    ] as const) {
+      const answer = await vault.ask(
+        method,
+        path,
+        method === "POST" ? { body: path === "github/token" ? { installation_id: 1001 } : {} } : {},
+      );
+      expect([path, answer.status]).toEqual([path, 507]);
+      expect(answer.text).not.toMatch(/ghs_|hvs\./);
+    }
+    expect(host.requests().mint).toBe(asked);
+    expect((await vault.ask("GET", "sys/health")).status).toBe(200);
+    free();
+    expect((await mint(at)).status).toBe(200);
+    expect(host.counts().live).toBe((await leaseCount(at)) + (await orphanCount(at)));
+    // What was torn when the room ended stands on a line of its own; every other line is a
+    // record.
+    const lines = readFileSync(join(disk, "audit.log"), "utf8").trimEnd().split("\n");
+    const broken = lines.filter((line) => !isJson(line));
+    expect(broken.length).toBeLessThanOrEqual(1);
+  });
 });
 
 function isJson(line: string): boolean {
@@ -270,7 +252,7 @@ describe("an audit file", () => {
     process.kill(at.vault.daemon.pid, "SIGHUP");
     await vi.waitFor(
       () => expect(at.vault.daemon.stderr.join("\n")).toContain("reopened the audit files"),
-      { timeout: 30_000 },
+      { timeout: 60_000 },
     );
     expect((await mint(at)).status).toBe(200);
     expect(readFileSync(file, "utf8")).toContain("github/token");
@@ -287,7 +269,7 @@ describe("an audit file", () => {
         expect((await at.vault.ask("GET", "github/config")).status).toBe(200);
         expect(existsSync(file)).toBe(true);
       },
-      { timeout: 30_000, interval: 100 },
+      { timeout: 60_000, interval: 100 },
     );
     expect((await mint(at)).status).toBe(200);
     expect(readFileSync(file, "utf8")).toContain("github/token");
@@ -303,7 +285,7 @@ describe("an audit file", () => {
     process.kill(at.vault.daemon.pid, "SIGHUP");
     await vi.waitFor(
       () => expect(at.vault.daemon.stderr.join("\n")).toContain("reopening the audit files failed"),
-      { timeout: 30_000 },
+      { timeout: 60_000 },
     );
     expect((await mint(at)).status).toBe(200);
     expect(readFileSync(join(`${folder}-away`, "audit.log.1"), "utf8")).toContain("github/token");

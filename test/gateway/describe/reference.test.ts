@@ -91,7 +91,7 @@ describe("every example of the page", () => {
       await jobEnd(daemon, job.id as string);
     await expect
       .poll(async () => (await rest(daemon, "GET", "/api/v1/duplicates")).json.data.length, {
-        timeout: 30_000,
+        timeout: 60_000,
       })
       .toBeGreaterThan(0);
     const group = (
@@ -105,7 +105,7 @@ describe("every example of the page", () => {
     // The demo asks its model by itself after the first sync.
     await expect
       .poll(async () => (await rest(daemon, "GET", "/api/v1/ai/results")).json.data.length, {
-        timeout: 30_000,
+        timeout: 60_000,
       })
       .toBeGreaterThan(0);
     const results = "/api/v1/ai/results?status=pending&minConfidence=0.8";
@@ -190,7 +190,7 @@ describe("every example of the page", () => {
         );
     }
     expect(wrong).toEqual([]);
-  }, 120_000);
+  });
 
   function componentOf(reference: string): JsonSchema {
     const found = (document.components["schemas"] as Record<string, JsonSchema>)[

@@ -138,7 +138,7 @@ describe("cancel", () => {
     expect(await left.promise).toMatchObject({ code: "cancelled" });
     const seenMs = performance.now() - from;
     await vi.waitFor(async () => expect((await jobs.start(type, "")).status).toBe("pending"), {
-      timeout: 30_000,
+      timeout: 60_000,
     });
     expect(jobs.get(id)).toMatchObject({ status: "cancelled", resultJson: undefined });
     expect(env.read((snapshot) => snapshot.get(numbers, 2))).toBeUndefined();
@@ -215,7 +215,7 @@ describe("cancel", () => {
     });
     const jobs = createJobs({ env, clock: systemClock, ids: systemIds, log }, [type]);
     const { id } = await jobs.start(type, "");
-    await vi.waitFor(() => expect(jobs.get(id)?.status).toBe("failed"), { timeout: 30_000 });
+    await vi.waitFor(() => expect(jobs.get(id)?.status).toBe("failed"), { timeout: 60_000 });
     await expect(jobs.cancel(id)).rejects.toMatchObject({ code: "conflict" });
     expect(lines).toEqual([expect.stringContaining("the archive gave up") as string]);
   });
@@ -237,7 +237,7 @@ describe("cancel", () => {
     });
     const jobs = createJobs({ env, clock: systemClock, ids: systemIds, log }, [type]);
     await jobs.start(type, "");
-    await vi.waitFor(() => expect(lines).toHaveLength(2), { timeout: 30_000 });
+    await vi.waitFor(() => expect(lines).toHaveLength(2), { timeout: 60_000 });
     expect(lines).toEqual([
       expect.stringContaining("the archive is gone") as string,
       expect.stringContaining("cannot finish a job") as string,
@@ -339,7 +339,7 @@ describe("watch", () => {
     const next = async (): Promise<JobEvent> => (await events.next()).value as JobEvent;
     expect((await next()).event).toBe("progress");
     await vi.waitFor(async () => expect((await next()).job.status).toBe("running"), {
-      timeout: 30_000,
+      timeout: 60_000,
     });
     expect(
       await fastest(600, async () => {
@@ -351,11 +351,11 @@ describe("watch", () => {
     step.resolve();
     await vi.waitFor(
       async () => expect((await next()).job).toMatchObject({ progress: 0.6, message: "half" }),
-      { timeout: 30_000 },
+      { timeout: 60_000 },
     );
     end.resolve();
     await vi.waitFor(async () => expect((await next()).event).toBe("complete"), {
-      timeout: 30_000,
+      timeout: 60_000,
     });
     expect(await events.next()).toEqual({ done: true, value: undefined });
   });
@@ -371,10 +371,10 @@ describe("watch", () => {
     const events = jobs.watch(id, never)[Symbol.asyncIterator]();
     await events.next();
     await vi.waitFor(() => expect(jobs.get(id)?.progress).toBeGreaterThan(0.99), {
-      timeout: 30_000,
+      timeout: 60_000,
     });
     done.resolve();
-    await vi.waitFor(() => expect(jobs.get(id)?.status).toBe("completed"), { timeout: 30_000 });
+    await vi.waitFor(() => expect(jobs.get(id)?.status).toBe("completed"), { timeout: 60_000 });
     expect((await events.next()).value).toMatchObject({ event: "complete" });
   });
 

@@ -93,7 +93,7 @@ describe("systemd", () => {
         expect(readFileSync(said, "utf8")).toBe(
           "/run/systemd/notify --no-block READY=1 STATUS=up\n",
         ),
-      { timeout: 30_000, interval: 5 },
+      { timeout: 60_000, interval: 5 },
     );
   });
 

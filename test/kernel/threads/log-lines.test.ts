@@ -74,7 +74,7 @@ describe.each<Placement>(["main", "thread"])("a line of a service placed on %s",
       log.conceal([Secret.of("kanarienvogel", "test")]);
       const { host } = await start(log, on);
       await call(host, "createSample", { name: "a kanarienvogel sings" });
-      await vi.waitFor(() => expect(written.length).toBe(1), { timeout: 30_000, interval: 1 });
+      await vi.waitFor(() => expect(written.length).toBe(1), { timeout: 60_000, interval: 1 });
       const [line = ""] = written;
       expect(line).not.toContain("kanarienvogel");
       if (format === "text")
@@ -106,7 +106,7 @@ describe.each<Placement>(["main", "thread"])("a line of a service placed on %s",
     const { host } = await start(log, on);
     const before = Date.now();
     await call(host, "createSample", { name: "kanarienvogel" });
-    await vi.waitFor(() => expect(written.length).toBe(1), { timeout: 30_000, interval: 1 });
+    await vi.waitFor(() => expect(written.length).toBe(1), { timeout: 60_000, interval: 1 });
     expect(await telemetry.flush(30_000)).toBe(true);
     expect(receiver.logs()).toMatchObject([
       {
@@ -152,7 +152,7 @@ describe("the lines of a thread", () => {
           "the middle words",
           "the last words",
         ]),
-      { timeout: 30_000, interval: 1 },
+      { timeout: 60_000, interval: 1 },
     );
   });
 

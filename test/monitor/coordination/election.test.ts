@@ -60,7 +60,7 @@ describe.skipIf(!hasEtcd)("the lease in etcd (skipped without the etcd command)"
     await expect.poll(() => first.tenures.length).toBe(1);
     await deleteKey(etcd, "/steward/lease");
     await expect.poll(() => first.tenures[0]?.fence.isOpen()).toBe(false);
-    await expect.poll(() => first.tenures.length, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => first.tenures.length, { timeout: 60_000 }).toBe(2);
   });
 
   it("says what is wrong when etcd cannot be reached, and takes the lease once it can", async () => {

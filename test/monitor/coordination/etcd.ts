@@ -39,7 +39,7 @@ export async function startEtcd(): Promise<Etcd> {
   child.stdout?.resume();
   child.stderr?.resume();
   await vi.waitFor(async () => expect((await fetch(`${url}/health`)).ok).toBe(true), {
-    timeout: 45_000,
+    timeout: 60_000,
     interval: 50,
   });
   return {

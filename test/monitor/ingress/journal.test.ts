@@ -171,5 +171,5 @@ describe("the journal", () => {
       }),
       { numRuns: 15 },
     );
-  }, 60_000);
+  });
 });

@@ -41,7 +41,7 @@ it("a receiver whose port is taken says so, retries, and is healthy once it is f
   });
   expect(lines.join("")).toContain("the receiver cannot listen; retrying");
   await new Promise((resolve) => taken.close(resolve));
-  await vi.waitFor(() => expect(component.health?.()).toEqual({ ok: true }), { timeout: 5_000 });
+  await vi.waitFor(() => expect(component.health?.()).toEqual({ ok: true }), { timeout: 60_000 });
   expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe("here");
   await component.stop(1_000);
   await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow("fetch failed");

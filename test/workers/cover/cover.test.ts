@@ -220,7 +220,7 @@ describe("the cover of a candidate graph", () => {
         cover.apply(star, new Uint8Array(star.pairs.length));
       }
     expect(verified).toBe(entries / 2);
-  }, 30_000);
+  });
 
   it("leaves no passing pair that shares no group, and no member further than its centre", () => {
     assert(

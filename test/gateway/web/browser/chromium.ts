@@ -59,6 +59,7 @@ export async function openPage(options: BrowserContextOptions = {}): Promise<Wat
   ).newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce", ...options });
   onTestFinished(() => context.close());
   const page = await context.newPage();
+  page.setDefaultTimeout(60_000);
   const [complaints, requests]: [string[], string[]] = [[], []];
   page.on("console", (message) => {
     if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());

@@ -15,7 +15,7 @@ const CUT_OFF =
 /** Rules of axe that the page breaks; of a dark page only those that look at colours. */
 export async function brokenRules(page: Page): Promise<string[]> {
   if ((await page.evaluate("typeof axe")) === "undefined") await page.evaluate(axe);
-  return (await page.evaluate(VIOLATIONS)) as string[];
+  return await page.evaluate<string[]>(VIOLATIONS);
 }
 
 /**
@@ -25,8 +25,8 @@ export async function brokenRules(page: Page): Promise<string[]> {
 export async function pageFaults({ page, complaints }: Watched): Promise<string[]> {
   const found = complaints.splice(0);
   found.push(...(await brokenRules(page)));
-  const wide = (await page.evaluate("document.documentElement.scrollWidth - innerWidth")) as number;
+  const wide = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
   if (wide > 0) found.push(`scrolls sideways by ${wide} pixels`);
-  found.push(...((await page.evaluate(CUT_OFF)) as string[]));
+  found.push(...(await page.evaluate<string[]>(CUT_OFF)));
   return found;
 }

@@ -218,7 +218,7 @@ describe("an environment", () => {
     await env.write((tx) => {
       for (let row = 0; row < stored - 5; row += 1) tx.delete(numbers, row);
     });
-    await vi.waitFor(() => env.write((tx) => tx.put(numbers, 1_000, value)), { timeout: 30_000 });
+    await vi.waitFor(() => env.write((tx) => tx.put(numbers, 1_000, value)), { timeout: 60_000 });
   });
 
   it("refuses writes and reads once closed, after storing what was queued", async () => {

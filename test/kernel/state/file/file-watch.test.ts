@@ -128,7 +128,7 @@ it("a commit during which the file is lost is refused, and counts once the file 
   });
   renameSync(`${path}.aside`, path);
   await vi.waitFor(() => expect(env.status()).toMatchObject({ healthy: true }), {
-    timeout: 30_000,
+    timeout: 60_000,
   });
   await env.write((tx) => tx.put(numbers, 4, row));
   const keys = env.read((snapshot) => [...snapshot.range(numbers)].map(([key]) => key));

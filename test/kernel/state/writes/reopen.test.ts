@@ -190,12 +190,12 @@ describe("a file that takes no writes", () => {
       [3_999, 0],
     ] as const) {
       await clock.advance(waitMs);
-      await vi.waitFor(() => expect(fates.length).toBe(left), { timeout: 30_000 });
+      await vi.waitFor(() => expect(fates.length).toBe(left), { timeout: 60_000 });
       for (let turn = 0; turn < 20; turn += 1) await setImmediate();
       expect(queue.trouble).toBeDefined();
     }
     await clock.advance(1);
-    await vi.waitFor(() => expect(queue.trouble).toBeUndefined(), { timeout: 30_000 });
+    await vi.waitFor(() => expect(queue.trouble).toBeUndefined(), { timeout: 60_000 });
     expect(reopened()).toBe(before + 2); // after each failed write once, so that readers have a file
     await queue.push((tx) => tx.put(numbers, 2, row));
     expect([stored(1), stored(2)]).toEqual([false, true]);
@@ -213,7 +213,7 @@ describe("a file that takes no writes", () => {
     ).rejects.toBe(EIO);
     expect([effects, stored(1), queue.rows.get("numbers")]).toEqual([1, true, 1]);
     await clock.advance(1_000);
-    await vi.waitFor(() => expect(queue.trouble).toBeUndefined(), { timeout: 30_000 });
+    await vi.waitFor(() => expect(queue.trouble).toBeUndefined(), { timeout: 60_000 });
     expect(effects).toBe(1);
   });
 
@@ -231,7 +231,7 @@ describe("a file that takes no writes", () => {
     expect([effects, queue.rows.get("numbers")]).toEqual([0, undefined]);
     checks.error = undefined;
     await clock.advance(1_000);
-    await vi.waitFor(() => expect(queue.trouble).toBeUndefined(), { timeout: 30_000 });
+    await vi.waitFor(() => expect(queue.trouble).toBeUndefined(), { timeout: 60_000 });
     expect([effects, stored(1), queue.rows.get("numbers")]).toEqual([1, true, 1]);
   });
 

@@ -221,17 +221,17 @@ describe.each<Placement>(["main", "thread"])("a service placed on %s", (on) => {
     const heard = listen(host, "waiting");
     const stop = new AbortController();
     const call = unary(host, "getSample", { number: 1 }, { signal: stop.signal });
-    await vi.waitFor(() => expect(heard).toEqual(["waits"]), { timeout: 30_000, interval: 1 });
+    await vi.waitFor(() => expect(heard).toEqual(["waits"]), { timeout: 60_000, interval: 1 });
     stop.abort(new Error("the caller went away"));
     await expect(call).rejects.toThrow("the caller went away");
     await vi.waitFor(() => expect(heard).toEqual(["waits", "heard"]), {
-      timeout: 30_000,
+      timeout: 60_000,
       interval: 1,
     });
     await unary(host, "createSample", { name: "later" });
     expect(host.status().dropped).toBe(0);
     await vi.waitFor(() => expect(host.status().inFlight).toBe(0), {
-      timeout: 30_000,
+      timeout: 60_000,
       interval: 1,
     });
   });
@@ -269,10 +269,10 @@ describe.each<Placement>(["main", "thread"])("a service placed on %s", (on) => {
     await unary(host, "listSamples", {});
     expect(made.length).toBeLessThanOrEqual(6);
     await stream.return?.();
-    await vi.waitFor(() => expect(made.at(-1)).toBe("ended"), { timeout: 30_000, interval: 1 });
+    await vi.waitFor(() => expect(made.at(-1)).toBe("ended"), { timeout: 60_000, interval: 1 });
     expect(made.length).toBeLessThanOrEqual(7);
     await vi.waitFor(() => expect(host.status().inFlight).toBe(0), {
-      timeout: 30_000,
+      timeout: 60_000,
       interval: 1,
     });
   });
@@ -367,7 +367,7 @@ describe.each<Placement>(["main", "thread"])("a service placed on %s", (on) => {
     const heard = listen(host, "created");
     await unary(host, "createSample", { name: "a" });
     await unary(host, "createSample", { name: "b" });
-    await vi.waitFor(() => expect(heard).toEqual(["a", "b"]), { timeout: 30_000, interval: 1 });
+    await vi.waitFor(() => expect(heard).toEqual(["a", "b"]), { timeout: 60_000, interval: 1 });
   });
 
   it("gets secrets that are sent on purpose, and no others", async () => {
@@ -386,7 +386,7 @@ describe.each<Placement>(["main", "thread"])("a service placed on %s", (on) => {
         expect(host.states()).toMatchObject([
           { name: "part", phase: "degraded", reason: "the part is not well" },
         ]),
-      { timeout: 30_000, interval: 1 },
+      { timeout: 60_000, interval: 1 },
     );
     expect(host.health?.()).toEqual({ ok: false, reason: "part: the part is not well" });
     await host.stop(5000);
@@ -508,7 +508,7 @@ describe("a service in a thread of its own", () => {
           reason: expect.stringMatching(/^the thread has sent no heartbeat for \d+ s$/) as string,
         });
       },
-      { interval: 1, timeout: 30_000 },
+      { interval: 1, timeout: 60_000 },
     );
     let over = false;
     void broke.finally(() => (over = true));
@@ -517,7 +517,7 @@ describe("a service in a thread of its own", () => {
         await clock.advance(61_000);
         expect(over).toBe(true);
       },
-      { interval: 1, timeout: 30_000 },
+      { interval: 1, timeout: 60_000 },
     );
     expect(await broke).toMatchObject({ code: "deadline" });
     await lost;

@@ -14,7 +14,7 @@ import { startApiServer, type ApiServer } from "./api-server.ts";
 const TTL_MS = 3_000;
 const NAME = "steward-monitor";
 const NAMESPACE = "monitoring";
-const SOON = { timeout: 45_000, interval: 10 };
+const SOON = { timeout: 60_000, interval: 10 };
 const folder = mkdtempSync(join(tmpdir(), "steward-lease-"));
 const tokenFile = join(folder, "token");
 
@@ -62,7 +62,7 @@ const waits = (replica: TestReplica, holder: string): Promise<void> =>
     SOON,
   );
 
-describe("the lease in Kubernetes", { timeout: 60_000 }, () => {
+describe("the lease in Kubernetes", () => {
   it("is written as its other clients read it, and given back at the stop", async () => {
     await using api = await startApi();
     const replica = begin(api, "first");

@@ -145,7 +145,7 @@ describe("leases of one token", () => {
       }),
       { numRuns: 15 },
     );
-  }, 60_000);
+  });
 });
 
 describe("a token may get further leases", () => {

@@ -69,7 +69,7 @@ async function arrived(telemetry: Telemetry): Promise<void> {
 const bucketsOf = (text: string): readonly Sample[] =>
   parseExposition(text).samples.filter(({ name }) => name === "test_traced_seconds_bucket");
 
-describe("Exemplars", { timeout: 120_000 }, () => {
+describe("Exemplars", () => {
   it("stand behind the buckets in OpenMetrics, the latest in a span of each, and nowhere in plain text", async () => {
     await using telemetry = await startTelemetry({ pull: true });
     const before = Date.now();

@@ -7,7 +7,7 @@ import type { OtlpTarget } from "../../../../../src/kernel/telemetry/options.ts"
 import { type Receiver, startReceiver } from "../../../../support/otlp/receiver.ts";
 import { happened, NEVER_MS, plainLevel, span, spec, startTelemetry } from "../../fixtures.ts";
 
-const PATIENTLY = { timeout: 30_000, interval: 50 };
+const PATIENTLY = { timeout: 60_000, interval: 50 };
 
 async function receiving(): Promise<Receiver> {
   const receiver = await startReceiver({ protocol: "grpc" });

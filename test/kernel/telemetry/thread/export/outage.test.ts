@@ -140,7 +140,7 @@ describe("The house's metrics of delivery", () => {
         ({ name, labels }) =>
           name === "svc_processor_dropped_total" && labels["reason"] === "queue_full",
       )?.value;
-    await vi.waitFor(async () => expect(await dropped()).toBe(3), { timeout: 30_000, interval: 5 });
+    await vi.waitFor(async () => expect(await dropped()).toBe(3), { timeout: 60_000, interval: 5 });
     // What was lost stays counted when the other thread ends.
     port?.close();
     for (let round = 0; round < 3; round++) expect(await dropped()).toBe(3);

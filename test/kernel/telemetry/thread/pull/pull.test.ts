@@ -279,7 +279,7 @@ describe("The pull endpoint", () => {
           value("svc_metrics_scrape_in_flight"),
         ]).toEqual([success, expect.any(Number)]);
       },
-      { timeout: 30_000, interval: 100 },
+      { timeout: 60_000, interval: 100 },
     );
     await telemetry.flush(30_000);
     expect(
