@@ -120,7 +120,14 @@ function nameCell({ name, hostname, external, tags }: Device): View {
     ...(hostname === first || hostname === name ? [] : [hostname]),
     ...(external ? ["shared from another network"] : []),
   ];
-  return html`<span><a class="row-link" href=${`/devices/${encodeURIComponent(name)}`}><strong>${first}</strong></a>${details.length === 0 ? undefined : html`<small>${details.join(", ")}</small>`}${tags === undefined ? undefined : html`<small>${listView(tags)}</small>`}</span>`;
+  return html`<span><a class="row-link" href=${`/devices/${encodeURIComponent(name)}`}><strong>${first}</strong></a>${details.length === 0 ? undefined : html`<small>${breakable(details.join(", "))}</small>`}${tags === undefined ? undefined : html`<small>${listView(tags)}</small>`}</span>`;
+}
+
+/** Names of hosts that are too long for their column are broken after a dot. */
+function breakable(names: string): Child[] {
+  return names
+    .split(/(?<=\.)/)
+    .flatMap((label, index) => (index === 0 ? [label] : [html`<wbr />`, label]));
 }
 
 function onlineText(online: boolean): string {
