@@ -10,9 +10,9 @@ import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { rowCountKey, encodeMetadata, KEY_WRITES } from "../rows/store-metadata.ts";
 import { STORE_FILE } from "../file/file-watch.ts";
-import { fileBytes } from "../file/lmdb-file.ts";
-import { lmdbError } from "../file/lmdb-error.ts";
 import type { LmdbFile } from "../file/lmdb-file.ts";
+import { Ceiling } from "./ceiling.ts";
+import { ChangeQueue } from "./change-queue.ts";
 import type { StoredGroup } from "./pace.ts";
 import type { Outcome, Recovery } from "./reopen.ts";
 import { METADATA_STORE } from "../table.ts";
@@ -24,26 +24,10 @@ import type { WriteOptions } from "../types.ts";
 import { Unstored, writeOf } from "./unstored.ts";
 import { atEndOfTurn } from "../../async/turns.ts";
 
-/** Maximum number of queued changes, and of their bytes, estimated from recent changes. */
-export const QUEUE_CHANGES = 10_000;
-const QUEUE_BYTES = 32 * 2 ** 20;
-/** How long a caller waits for a slot in the queue. */
-const QUEUE_WAIT_MS = 5_000;
-
 /** Maximum time that changes run without yielding the main thread. */
 const STRETCH_MS = 8;
-/**
- * Share of the ceiling that may be in use before puts are refused; the rest is for pages that
- * commits free.
- */
-const USABLE_SHARE = 0.9;
 /** Failures of the disk and the like, logged without stack. */
 const EXPECTED: ReadonlySet<Code> = new Set(["disk_full", "not_ready"]);
-/**
- * Upper bound on what one write adds to a file beside its value: a page on each level of its tree
- * and of the tree of free pages.
- */
-const WRITE_BYTES = 16 * 4096;
 /** How often readers of dead processes are cleared; they would keep pages from being reused. */
 const READERS_EVERY_MS = 60_000;
 
@@ -70,8 +54,8 @@ export interface WriteQueueDeps {
 
 export class WriteQueue {
   readonly #deps: WriteQueueDeps;
-  readonly #queue: Pending[] = [];
-  readonly #waiting = new Map<Pending, Disposable>();
+  readonly #queue: ChangeQueue;
+  readonly #ceiling: Ceiling;
   readonly #unstored = new Unstored();
   /** As stored. */
   readonly #rows: Map<string, number>;
@@ -79,7 +63,6 @@ export class WriteQueue {
   #open: Group | undefined;
   /** Being stored by LMDB. */
   #storing: Group | undefined;
-  #averageBytes = 0;
   #turnDue = false;
   #resting: NodeJS.Timeout | undefined;
   #idle: PromiseWithResolvers<void> | undefined;
@@ -95,11 +78,11 @@ export class WriteQueue {
   #short = false;
   #restUntilMs = Number.NEGATIVE_INFINITY;
   #readersAtMs = Number.NEGATIVE_INFINITY;
-  /** Bytes that may be written before the file can reach its ceiling. */
-  #roomBytes = 0;
 
   constructor(deps: WriteQueueDeps) {
     this.#deps = deps;
+    this.#queue = new ChangeQueue(deps.clock, deps.file.path);
+    this.#ceiling = new Ceiling(deps.file, deps.maxBytes);
     this.#rows = new Map(deps.rows);
   }
 
@@ -114,7 +97,7 @@ export class WriteQueue {
 
   /** Changes not yet passed to LMDB. */
   get length(): number {
-    return this.#queue.length + this.#waiting.size + (this.#open?.done.length ?? 0);
+    return this.#queue.length + (this.#open?.done.length ?? 0);
   }
 
   /** Why writes fail; undefined once one is stored, or the disk has space again. */
@@ -137,8 +120,7 @@ export class WriteQueue {
       };
       if (this.#closed) reject(new StewardError("not_ready", `${this.#deps.file.path} is closed`));
       else if (this.#deps.recovery?.failure !== undefined) reject(this.#deps.recovery.failure);
-      else if (this.#hasCapacity() && this.#waiting.size === 0) this.#enter(pending);
-      else this.#wait(pending);
+      else if (this.#queue.add(pending)) this.#soon();
     });
   }
 
@@ -159,36 +141,6 @@ export class WriteQueue {
     return this.length === 0 && this.#storing === undefined;
   }
 
-  #hasCapacity(): boolean {
-    const length = this.#queue.length;
-    return length === 0 || (length < QUEUE_CHANGES && length * this.#averageBytes < QUEUE_BYTES);
-  }
-
-  #enter(pending: Pending): void {
-    this.#queue.push(pending);
-    this.#soon();
-  }
-
-  #wait(pending: Pending): void {
-    if (this.#waiting.size >= QUEUE_CHANGES) return pending.reject(this.#exhausted());
-    const { clock } = this.#deps;
-    this.#waiting.set(
-      pending,
-      clock.timer(clock.monotonic() + QUEUE_WAIT_MS, () => {
-        if (this.#waiting.delete(pending)) pending.reject(this.#exhausted());
-      }),
-    );
-  }
-
-  #admit(): void {
-    for (const [pending, timer] of this.#waiting) {
-      if (!this.#hasCapacity()) return;
-      this.#waiting.delete(pending);
-      timer[Symbol.dispose]();
-      this.#queue.push(pending);
-    }
-  }
-
   // In the check phase of the event loop: changes of the same turn share the flush. Keeps the
   // process alive while changes are queued.
   #soon(): void {
@@ -201,22 +153,16 @@ export class WriteQueue {
   }
 
   #turn(): void {
-    this.#refuseWaiting();
+    // What was queued when the file failed; later changes are refused at once.
+    const failure = this.#deps.recovery?.failure;
+    if (failure !== undefined) this.#queue.refuse(failure);
     this.#runSome();
-    this.#admit();
+    this.#queue.admit();
     if (this.#open !== undefined && this.#storing === undefined && !this.#rests())
       void this.#store(this.#open);
-    const [next] = this.#queue;
+    const next = this.#queue.first;
     if (next !== undefined && this.#mayRun(next)) this.#soon();
     if (this.#isIdle()) this.#idle?.resolve();
-  }
-
-  /** Refuses what was queued when the file failed; later changes are refused at once. */
-  #refuseWaiting(): void {
-    const failure = this.#deps.recovery?.failure;
-    if (failure === undefined) return;
-    this.#admit();
-    for (const pending of this.#queue.splice(0)) pending.reject(failure);
   }
 
   // A guard applies to the moment its change is passed to LMDB: such a change runs only when that
@@ -232,9 +178,9 @@ export class WriteQueue {
     const beganMs = clock.monotonic();
     let nowMs = beganMs;
     for (
-      let [next] = this.#queue;
+      let next = this.#queue.first;
       next !== undefined && nowMs < beganMs + STRETCH_MS && this.#mayRun(next);
-      [next] = this.#queue
+      next = this.#queue.first
     ) {
       this.#queue.shift();
       this.#runOne(next);
@@ -279,7 +225,14 @@ export class WriteQueue {
     const { file, lost: look = () => file.lost() } = this.#deps;
     const lost = look();
     if (lost !== undefined) throw lost;
-    return { done: [], writes: [], rows: new Map(), bytes: 0, ranMs: 0, full: this.#ceiling() };
+    return {
+      done: [],
+      writes: [],
+      rows: new Map(),
+      bytes: 0,
+      ranMs: 0,
+      full: this.#ceiling.reached(),
+    };
   }
 
   #run(pending: Pending, tx: FileTx): unknown {
@@ -309,7 +262,7 @@ export class WriteQueue {
       end: () => pending.resolve(value),
       effects: tx.effects,
     });
-    this.#averageBytes = this.#averageBytes * 0.9 + tx.bytes * 0.1;
+    this.#queue.ran(tx.bytes);
   }
 
   #rowsOf(table: string): number {
@@ -341,7 +294,7 @@ export class WriteQueue {
     try {
       this.#forgetReaders();
       this.#addCensus(group);
-      this.#roomBytes -= group.bytes + group.writes.length * WRITE_BYTES;
+      this.#ceiling.spend(group.bytes, group.writes.length);
       if (group.writes.length > 0) await file.storeAll(group.writes);
     } catch (thrown) {
       failure = toStewardError(thrown);
@@ -469,26 +422,7 @@ export class WriteQueue {
       pending.again = true;
     }
     for (const { pending } of behind) tried(pending);
-    this.#queue.unshift(...again);
-  }
-
-  #ceiling(): StewardError | undefined {
-    const { file, maxBytes } = this.#deps;
-    if (this.#roomBytes > 0) return undefined; // to ask for the size of the file takes as long as a small change
-    this.#roomBytes = maxBytes - fileBytes(file.path);
-    if (this.#roomBytes > 0) return undefined; // to count the pages in use takes as long as a small group
-    let size: { fileBytes: number; usedBytes: number };
-    try {
-      size = file.size();
-    } catch (error) {
-      throw lmdbError(error, file.path);
-    }
-    if (size.fileBytes < maxBytes || size.usedBytes < maxBytes * USABLE_SHARE) return undefined;
-    return new StewardError(
-      "disk_full",
-      `${file.path} has reached its limit of ${maxBytes} bytes`,
-      { rule: "maxBytes", remedy: "raise the limit or delete data that is no longer needed" },
-    );
+    this.#queue.putBack(again);
   }
 
   #forgetReaders(): void {
@@ -496,14 +430,6 @@ export class WriteQueue {
     if (now < this.#readersAtMs + READERS_EVERY_MS) return;
     this.#readersAtMs = now;
     this.#deps.file.root.readerCheck();
-  }
-
-  #exhausted(): StewardError {
-    return new StewardError("exhausted", `the write queue of ${this.#deps.file.path} is full`, {
-      rule: "write queue",
-      remedy: "try again later",
-      retryAfterMs: QUEUE_WAIT_MS,
-    });
   }
 }
 

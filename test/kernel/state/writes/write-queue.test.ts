@@ -3,7 +3,7 @@ import { StewardError } from "../../../../src/kernel/base/errors.ts";
 import { systemClock } from "../../../../src/kernel/base/clock.ts";
 import type { Clock } from "../../../../src/kernel/base/clock.ts";
 import { createStateFactory } from "../../../../src/kernel/state/state-factory.ts";
-import { QUEUE_CHANGES } from "../../../../src/kernel/state/writes/write-queue.ts";
+import { QUEUE_CHANGES } from "../../../../src/kernel/state/writes/change-queue.ts";
 import type { Tx } from "../../../../src/kernel/state/types.ts";
 import { openHeldQueue } from "../fixtures/held-queue.ts";
 import { numbers, openEnv, quietLog, temporaryFolder } from "../fixtures/tables.ts";
