@@ -1,13 +1,17 @@
 /** Numbers, sizes and times as people read them, the same on the server and in the browser. */
 
-const COUNT = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
-const DECIMAL = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 2 });
-const TENTHS = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 1 });
+/** By their decimals. Made when one is used: the first takes as long as a tenth of a start. */
+const formats: Intl.NumberFormat[] = [];
 const BINARY = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] as const;
+
+function rounded(value: number, decimals: number): string {
+  formats[decimals] ??= new Intl.NumberFormat("en-GB", { maximumFractionDigits: decimals });
+  return formats[decimals].format(value);
+}
 
 /** A whole number with thousands apart: `12,345`. */
 export function formatCount(count: number): string {
-  return COUNT.format(count);
+  return rounded(count, 0);
 }
 
 /** Shown for an unknown figure, which must not read as zero. */
@@ -25,7 +29,7 @@ export function formatSome(count: number, one: string, many: string = `${one}s`)
 
 /** A number with at most two decimals. */
 export function formatNumber(value: number): string {
-  return DECIMAL.format(value);
+  return rounded(value, 2);
 }
 
 /** A share of one in whole percent, never rounded up to all of it: `96 %`. */
@@ -46,9 +50,8 @@ export function formatBytes(bytes: number): string {
 
 /** Milliseconds: `0.25 ms`, `12.5 ms`, `840 ms`, `2.5 s`, `3 min 5 s`. */
 export function formatMilliseconds(value: number): string {
-  if (value < 999.5)
-    return `${(value < 10 ? DECIMAL : value < 100 ? TENTHS : COUNT).format(value)} ms`;
-  return value < 60_000 ? `${TENTHS.format(value / 1000)} s` : formatSeconds(value / 1000);
+  if (value < 999.5) return `${rounded(value, value < 10 ? 2 : value < 100 ? 1 : 0)} ms`;
+  return value < 60_000 ? `${rounded(value / 1000, 1)} s` : formatSeconds(value / 1000);
 }
 
 /**

@@ -266,8 +266,9 @@ it("a secret at any place of the configuration shows in no log line, span, expor
   );
   estate.dashboard.status = 403;
   const daemon = await startDaemon({ config: JSON.stringify(config) });
+  // An export for each of them, and some are tried again until their time is over.
   await vi.waitFor(() => expect(receiver.used()).toBe(texts.length), {
-    timeout: 60_000,
+    timeout: 240_000,
     interval: 50,
   });
   await vi.waitFor(

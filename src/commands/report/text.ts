@@ -3,19 +3,25 @@
  * people.
  */
 
-const SEGMENTS = new Intl.Segmenter("en", { granularity: "grapheme" });
+/** Made when a text needs it: that takes as long as half of a short command. */
+let segmenter: Intl.Segmenter | undefined;
 // East Asian wide and emoji presentation take two columns, combining marks and joiners none
 // (Unicode TR 11).
 const WIDE =
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u;
 const EMPTY = /^[\p{M}\p{Cf}]+$/u;
 
+/** The text in pieces that readers take for one letter. */
+export function lettersOf(text: string): string[] {
+  segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
+}
+
 /** Columns a text takes on a terminal. */
 export function displayWidth(text: string): number {
   if (/^[\u0020-\u007e]*$/.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of SEGMENTS.segment(text))
-    width += EMPTY.test(segment) ? 0 : WIDE.test(segment) ? 2 : 1;
+  for (const letter of lettersOf(text)) width += EMPTY.test(letter) ? 0 : WIDE.test(letter) ? 2 : 1;
   return width;
 }
 
@@ -25,7 +31,7 @@ export function displayWidth(text: string): number {
  */
 export function shortenMiddle(text: string, columns: number): string {
   if (displayWidth(text) <= columns) return text;
-  const letters = [...SEGMENTS.segment(text)].map(({ segment }) => segment);
+  const letters = lettersOf(text);
   const room = Math.max(0, columns - 1);
   return `${takeWidth(letters, Math.floor(room / 3)).join("")}…${takeWidth(
     letters.toReversed(),

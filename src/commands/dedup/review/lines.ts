@@ -1,7 +1,5 @@
 /** Text as lines of a screen. */
-import { displayWidth } from "../../report/text.ts";
-
-const LETTERS = new Intl.Segmenter("en", { granularity: "grapheme" });
+import { displayWidth, lettersOf } from "../../report/text.ts";
 
 /** The text in lines of at most `columns`, broken anywhere: nothing of a path is left out. */
 export function breakAnywhere(text: string, columns: number): string[] {
@@ -9,14 +7,14 @@ export function breakAnywhere(text: string, columns: number): string[] {
   const lines: string[] = [];
   let line = "";
   let width = 0;
-  for (const { segment } of LETTERS.segment(text)) {
-    const own = displayWidth(segment);
+  for (const letter of lettersOf(text)) {
+    const own = displayWidth(letter);
     if (width + own > columns && line !== "") {
       lines.push(line);
       line = "";
       width = 0;
     }
-    line += segment;
+    line += letter;
     width += own;
   }
   return [...lines, line];
