@@ -1,12 +1,17 @@
-/** A command that only asks a running daemon starts in a fraction of a second: it loads no part of one. */
+/**
+ * Commands that ask a running daemon, and `steward dedup` without a state folder, start in a fraction
+ * of a second: they load no part of a daemon.
+ */
 import { expect, it } from "vitest";
 import { authored, codeOf, loadsOf } from "./sources.ts";
 
 const heavy =
-  /^(?:gateway\/(?!config\.ts)|src\/kernel\/(?:state\/file|telemetry\/thread|listen\/listener)|src\/daemon\/(?:listeners|services)\/)/;
-const commands = authored.filter(
-  (file) => file.startsWith("src/commands/remote/") || file === "src/commands/healthcheck.ts",
-);
+  /^(?:gateway\/(?!config\.ts)[^/]+\.ts|src\/kernel\/(?:state\/file|telemetry\/thread|listen\/listener)|src\/daemon\/(?:listeners|services)\/)/;
+const commands = [
+  ...authored.filter((file) => file.startsWith("src/commands/remote/")),
+  "src/commands/healthcheck.ts",
+  "src/commands/dedup/dedup.ts",
+];
 
 it.each(commands)("%s loads neither the store nor the gateway", (command) => {
   // Each module with the one that loads it.

@@ -14,7 +14,7 @@ import { reportOf } from "./report.ts";
 import { reviewFolder } from "./review/folder.ts";
 import { withRun } from "./run.ts";
 import type { Run } from "./run.ts";
-import { withStores } from "./stores.ts";
+import { withStores } from "./with-stores.ts";
 import type { Stores } from "./stores.ts";
 
 /** What `--fail-on-duplicates` ends with. */

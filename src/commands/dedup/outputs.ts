@@ -10,7 +10,6 @@ import { GroupStatus } from "../../gen/steward/dedup/v1/groups_pb.ts";
 import { readStoredText } from "../../dedup/stored-text.ts";
 import { systemClock } from "../../kernel/base/clock.ts";
 import { formatCsv } from "../report/csv.ts";
-import { formatHtml } from "../report/html/report.ts";
 import { formatList } from "../report/list.ts";
 import { writeAll } from "../report/output.ts";
 import type { Pieces } from "../report/output.ts";
@@ -71,7 +70,8 @@ export async function prepareOutputs(run: Run, options: DedupArguments): Promise
         ),
         holds: inGroups,
       });
-    if (html !== undefined)
+    if (html !== undefined) {
+      const { formatHtml } = await import("../report/html/report.ts");
       outputs.push({
         option: "--html",
         path: html,
@@ -85,6 +85,7 @@ export async function prepareOutputs(run: Run, options: DedupArguments): Promise
         }),
         holds: inGroups,
       });
+    }
     if (options.deletePlan !== undefined)
       outputs.push(await deletePlanOutput(run, findings, options.deletePlan, options.all));
     if (unique === undefined && !list) return outputs;

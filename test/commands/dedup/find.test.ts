@@ -7,7 +7,8 @@ import { findDuplicates, type Findings } from "../../../src/commands/dedup/find.
 import { parametersOf } from "../../../src/commands/dedup/parameters.ts";
 import { createKeptTexts } from "../../../src/dedup/kept-texts.ts";
 import type { Run } from "../../../src/commands/dedup/run.ts";
-import { withStores, type Stores } from "../../../src/commands/dedup/stores.ts";
+import type { Stores } from "../../../src/commands/dedup/stores.ts";
+import { withStores } from "../../../src/commands/dedup/with-stores.ts";
 import { createLog } from "../../../src/kernel/base/log.ts";
 import { removeTemporaryFolders, temporaryFolder } from "../../contract/daemon.ts";
 import { createInlinePool } from "../../dedup/inline-pool.ts";

@@ -13,7 +13,7 @@ import { misuseOf } from "../../command.ts";
 import type { AnalysisArguments, ReviewArguments } from "../arguments.ts";
 import { findDuplicates } from "../find.ts";
 import { withRun } from "../run.ts";
-import { withStores } from "../stores.ts";
+import { withStores } from "../with-stores.ts";
 import { reviewFolder } from "./folder.ts";
 import { createReview } from "./session.ts";
 import { styleFor } from "./style.ts";
