@@ -56,7 +56,7 @@ export const scrapeTimeout = defineKey({
   path: "scrape.timeout",
   type: duration,
   default: 8_000,
-  help: "Timeout of a scrape; answered 503 after it. 0 is no limit.",
+  help: "Timeout of a scrape: 503 after it; an answer that has begun is cut. 0 is no limit.",
 });
 export const scrapeCoalesce = defineKey({
   path: "scrape.coalesce_gather",
