@@ -90,7 +90,7 @@ describe.skipIf(missing.length > 0)("the commands of docs/paperless.md", () => {
   /** Runs the next block. */
   const run = (section: string): Promise<string> => shell.run(take(section, "sh"));
 
-  /** What the next block shows, beside what was printed. */
+  /** The JSON values of the next code block, and those of the output, to compare. */
   function shown(section: string, printed: string): [any[], any[]] {
     const values = (text: string): any[] =>
       text

@@ -1,8 +1,7 @@
-/** What a run keeps. */
+/** The stores of one run of `steward dedup`. */
 import type { SketchStore } from "../../dedup/analysis/sketch-store.ts";
 import type { Env } from "../../kernel/state/types.ts";
 
-/** Stores of one run. */
 export interface Stores {
   readonly sketches: SketchStore;
   /** Only with a state folder. */

@@ -223,7 +223,7 @@ describe.skipIf(noSmallDisk !== undefined)("a disk that is full", () => {
     free();
     expect((await mint(at)).status).toBe(200);
     expect(host.counts().live).toBe((await leaseCount(at)) + (await orphanCount(at)));
-    // What was torn when the room ended stands on a line of its own; every other line is a
+    // A record that the full disk truncated is on a line of its own; every other line is a
     // record.
     const lines = readFileSync(join(disk, "audit.log"), "utf8").trimEnd().split("\n");
     const broken = lines.filter((line) => !isJson(line));

@@ -54,19 +54,19 @@ export class ChangeQueue {
     }
   }
 
-  /** Before all others. */
+  /** Puts changes at the head of the queue, to run again. */
   putBack(changes: readonly Pending[]): void {
     this.#queue.unshift(...changes);
   }
 
-  /** Takes one queue's length of them at most. */
+  /** Rejects all queued changes, and of the waiting ones those for which the queue has a slot. */
   refuse(failure: StewardError): void {
     this.admit();
     for (const pending of this.#queue.splice(0)) pending.reject(failure);
   }
 
-  /** What a change that ran had, for the estimate. */
-  ran(bytes: number): void {
+  /** Updates the average size of a change, by which `QUEUE_BYTES` is enforced. */
+  updateAverage(bytes: number): void {
     this.#averageBytes = this.#averageBytes * 0.9 + bytes * 0.1;
   }
 

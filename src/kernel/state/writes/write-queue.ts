@@ -262,7 +262,7 @@ export class WriteQueue {
       end: () => pending.resolve(value),
       effects: tx.effects,
     });
-    this.#queue.ran(tx.bytes);
+    this.#queue.updateAverage(tx.bytes);
   }
 
   #rowsOf(table: string): number {

@@ -1,4 +1,4 @@
-/** What is wrong with a page as it stands in a browser. */
+/** Checks of a rendered page: console, rules of axe, horizontal overflow. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
