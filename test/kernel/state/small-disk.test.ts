@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import type { Env } from "../../../src/kernel/state/types.ts";
@@ -66,6 +66,20 @@ describe.skipIf(noSmallDisk !== undefined)("a store on a full disk", () => {
     await env.close();
     const again = await openEnv(disk);
     expect(again.status()).toMatchObject({ rows: { numbers: stored + 20 }, healthy: true });
+  });
+
+  it("reads on and refuses changes when even the reserve cannot be removed", async () => {
+    const disk = mountSmallDisk(16);
+    const env = await openEnv(disk, { reserveBytes: 2 * 2 ** 20 });
+    // It stands for a file system that needs space to remove a file.
+    rmSync(join(disk, "reserve"));
+    mkdirSync(join(disk, "reserve"));
+    const { stored, failure } = await fill(env);
+    expect(failure).toMatchObject({ code: "disk_full" });
+    expect(env.read((snapshot) => snapshot.get(numbers, stored - 1))).toEqual(value);
+    await expect(env.write((tx) => tx.put(numbers, 90_000, value))).rejects.toMatchObject({
+      code: "disk_full",
+    });
   });
 
   it("stores an urgent change that met the full disk first, on its second run", async () => {

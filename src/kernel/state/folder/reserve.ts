@@ -3,7 +3,7 @@
  * file of the state folder, filled with random bytes so that no file system compresses it.
  */
 import { randomFillSync } from "node:crypto";
-import { rmSync, statSync, statfsSync } from "node:fs";
+import { rmSync, statSync, statfsSync, truncateSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
@@ -22,7 +22,10 @@ const LOOK_EVERY_MS = 1_000;
 export interface Reserve {
   /** Allocates the reserve; when the disk has no space, logs it and treats the disk as full. */
   prepare(): Promise<void>;
-  /** Releases the space; false when it is already released or there is none. */
+  /**
+   * Releases the space; false when it is already released or there is none. Never throws: a file
+   * system without any space may refuse even that (ZFS, btrfs).
+   */
   release(): boolean;
   /**
    * The error for ordinary changes while the reserve is in use. Starts rebuilding it once the disk
@@ -67,8 +70,12 @@ export function createReserve({ directory, bytes, clock, log }: ReserveOptions):
         "the disk is full: only urgent changes and deletions are stored until space is free",
         { path, freedBytes: bytes },
       );
-      rmSync(path, { force: true });
       state = "released";
+      try {
+        free(path);
+      } catch (error) {
+        log.warn("cannot release the reserved disk space", { error: toStewardError(error), path });
+      }
       return true;
     },
     shortage() {
@@ -88,9 +95,23 @@ export function createReserve({ directory, bytes, clock, log }: ReserveOptions):
   };
 }
 
+/** Where a removal needs space itself, a file may still be cut. */
+function free(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    truncateSync(path, 0);
+  }
+}
+
+/** False too while the file system does not answer. */
 function hasRoom(directory: string, bytes: number): boolean {
-  const { bavail, bsize } = statfsSync(directory);
-  return bavail * bsize >= bytes;
+  try {
+    const { bavail, bsize } = statfsSync(directory);
+    return bavail * bsize >= bytes;
+  } catch {
+    return false;
+  }
 }
 
 async function writeFile(path: string, bytes: number): Promise<void> {
