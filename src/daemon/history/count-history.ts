@@ -12,7 +12,7 @@ import type { Clock } from "../../kernel/base/clock.ts";
 import { toStewardError } from "../../kernel/base/errors.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import type { Env, StateFactory } from "../../kernel/state/types.ts";
-import type { Component } from "../../kernel/supervisor/component.ts";
+import { STORE_START_MS, type Component } from "../../kernel/supervisor/component.ts";
 import type { ServiceCountFacts, ServiceCountsView } from "../../monitor/presence/types.ts";
 import { RETENTION_DAYS } from "../../monitor/presence/types.ts";
 import { every, type Repeating } from "../../monitor/status/samplers/every.ts";
@@ -51,6 +51,7 @@ export function createCountHistory(deps: CountHistoryDeps): CountHistory {
       name: "history",
       needs: deps.needs,
       readiness: "none",
+      startTimeoutMs: STORE_START_MS,
       start: (signal) => history.start(signal),
       stop: () => history.stop(),
     },

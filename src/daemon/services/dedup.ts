@@ -16,7 +16,7 @@ import type { Job } from "../../kernel/jobs/types.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
 import type { Service } from "../../kernel/service.ts";
 import type { StateFactory } from "../../kernel/state/types.ts";
-import type { Component } from "../../kernel/supervisor/component.ts";
+import { STORE_START_MS, type Component } from "../../kernel/supervisor/component.ts";
 import { refusing, startOrRefuse } from "../../kernel/supervisor/refusal.ts";
 import { createScheduler } from "../../kernel/supervisor/scheduler.ts";
 import type { DaemonConfiguration } from "../configuration.ts";
@@ -75,6 +75,7 @@ export function hostDedup(host: HostDedupDeps): HostedDedup {
     name: "dedup",
     needs,
     readiness: "required",
+    startTimeoutMs: STORE_START_MS,
     health() {
       if (refusal !== undefined) return refusing(refusal);
       return dedup === undefined ? { ok: true } : dedupHealth(dedup, configuredArchives(config));

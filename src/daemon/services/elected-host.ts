@@ -6,7 +6,11 @@ import type { Backoff } from "../../kernel/async/backoff.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import type { Service } from "../../kernel/service.ts";
-import type { ComponentState, Health } from "../../kernel/supervisor/component.ts";
+import {
+  STORE_START_MS,
+  type ComponentState,
+  type Health,
+} from "../../kernel/supervisor/component.ts";
 import { RESTART } from "../../kernel/threads/host/host-spec.ts";
 import type {
   CallOptions,
@@ -41,6 +45,7 @@ class LeasedHost implements ElectedHost {
   readonly needs: readonly string[];
   readonly readiness: ThreadHost["readiness"];
   readonly restart: Backoff;
+  readonly startTimeoutMs: number = STORE_START_MS;
   readonly #deps: ElectedHostDeps;
   readonly #idle: PlacementStatus;
   #current: ThreadHost | undefined;

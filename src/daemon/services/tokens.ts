@@ -10,7 +10,7 @@ import type { Config } from "../../kernel/config/config.ts";
 import type { Environment } from "../../kernel/config/key.ts";
 import type { Service } from "../../kernel/service.ts";
 import type { StateFactory } from "../../kernel/state/types.ts";
-import type { Component } from "../../kernel/supervisor/component.ts";
+import { STORE_START_MS, type Component } from "../../kernel/supervisor/component.ts";
 import { refusing, startOrRefuse } from "../../kernel/supervisor/refusal.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import {
@@ -86,6 +86,7 @@ export function hostTokens(deps: HostTokensDeps): HostedTokens {
     name: "tokens",
     needs,
     readiness: "reported",
+    startTimeoutMs: STORE_START_MS,
     async start(signal) {
       const options = tokensOptionsOf(configuration, process.env);
       const deps = {

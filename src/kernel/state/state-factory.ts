@@ -39,6 +39,8 @@ import { WriteQueue } from "./writes/write-queue.ts";
 const WHOLE_WALK_BYTES = 256 * 2 ** 20;
 /** The same for the check before a reopen, which may happen every second. */
 const WHOLE_RECHECK_BYTES = 32 * 2 ** 20;
+/** A check that takes longer is reported. */
+const SLOW_CHECK_MS = 10_000;
 
 type Spec = Omit<EnvSpec, "directory">;
 
@@ -190,19 +192,34 @@ async function openExisting(path: string, spec: Spec, options: Opening): Promise
   }
 }
 
-// Before LMDB maps it: verifies the whole file after an unclean shutdown, or when it is small
-// enough.
-async function inspect(
+interface Inspected {
+  readonly report: FileReport;
+  readonly metadata: MetadataReader;
+}
+
+// Before LMDB maps it. Reports a check that takes long, since nothing else says why the start waits.
+async function inspect(path: string, options: Opening): Promise<Inspected> {
+  const { clock, log } = options;
+  using _slow = clock.timer(clock.monotonic() + SLOW_CHECK_MS, () =>
+    log.info("the store is checked before it opens; this takes as long as the disk needs", {
+      bytes: fileBytes(path),
+    }),
+  );
+  return await verify(path, options);
+}
+
+// Verifies the whole file after an unclean shutdown, or when it is small enough.
+async function verify(
   path: string,
-  { log, wholeWalkBytes = WHOLE_WALK_BYTES }: Opening,
-): Promise<{ report: FileReport; metadata: MetadataReader }> {
+  { log, signal, wholeWalkBytes = WHOLE_WALK_BYTES }: Opening,
+): Promise<Inspected> {
   if (fileBytes(path) > wholeWalkBytes) {
     const metadata = createMetadataReader();
-    const report = await verifyFile(path, { depth: "paths", visit: metadata.visit });
+    const report = await verifyFile(path, { depth: "paths", visit: metadata.visit, signal });
     if (metadata.closed()) return { report, metadata };
   }
   const metadata = createMetadataReader();
-  const report = await verifyFile(path, { visit: metadata.visit });
+  const report = await verifyFile(path, { visit: metadata.visit, signal });
   if (!metadata.closed())
     log.warn("the store was not closed cleanly; a full check found no damage", {
       pages: report.pages,
@@ -245,7 +262,10 @@ async function bring(
     from.metadata.migration(),
   );
   const indexes = createIndexCheck(spec.tables);
-  await verifyFile(file.path, { visit: (store, key, value) => indexes.visit(store, key, value) });
+  await verifyFile(file.path, {
+    visit: (store, key, value) => indexes.visit(store, key, value),
+    signal,
+  });
   assert(
     indexes.problems().length === 0,
     `the migrations of ${spec.name} keep the indexes: ${indexes.problems().join("; ")}`,

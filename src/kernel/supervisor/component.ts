@@ -36,6 +36,12 @@ export interface Health {
   readonly remedy?: string;
 }
 
+/**
+ * Start limit of a component that opens stores: after an unclean stop they are read through first,
+ * which takes as long as their size and the disk need.
+ */
+export const STORE_START_MS: number = 24 * 3_600_000;
+
 /** A part of the process with its own lifecycle. */
 export interface Component {
   readonly name: string;
@@ -46,7 +52,7 @@ export interface Component {
    * only shown; `none`: neither.
    */
   readonly readiness: "required" | "reported" | "none";
-  /** Default 60,000. */
+  /** Default 60,000; `STORE_START_MS` for what opens stores. */
   readonly startTimeoutMs?: number;
   /** Default 10,000. */
   readonly stopTimeoutMs?: number;

@@ -1,6 +1,6 @@
 /**
  * Reports the state of the process to systemd (sd_notify(3)): READY, STOPPING and watchdog
- * keep-alives. Node has no Unix datagram sockets, so `systemd-notify` sends; the unit needs
+ * keep-alives, which extend the time of a start too. Node has no Unix datagram sockets, so `systemd-notify` sends; the unit needs
  * `NotifyAccess=all`.
  */
 import { execFile } from "node:child_process";
@@ -29,8 +29,8 @@ export interface Notifier {
   /** The stop has begun. */
   stopping(): void;
   /**
-   * Sends watchdog keep-alives between its start and stop; undefined when the unit has no
-   * `WatchdogSec`.
+   * Sends watchdog keep-alives between its start and stop, and extends `TimeoutStartSec` with each
+   * until `ready`; undefined when the unit has no `WatchdogSec`.
    */
   readonly watchdog: Component | undefined;
 }
@@ -56,6 +56,7 @@ export function createNotifier(deps: NotifierDeps): Notifier {
     return { active: false, ready() {}, status() {}, stopping() {}, watchdog: undefined };
   const sendNow = deps.send ?? systemdNotify(environment);
   let warned = false;
+  let starting = true;
   const deadline = {
     clock: deps.clock,
     timeoutMs: SEND_MS,
@@ -75,16 +76,23 @@ export function createNotifier(deps: NotifierDeps): Notifier {
     `STATUS=${text.replaceAll(/\s+/g, " ").slice(0, MAX_STATUS_LENGTH)}`;
   return {
     active: true,
-    ready: (text) => void send("READY=1", statusOf(text)),
+    ready(text) {
+      starting = false;
+      void send("READY=1", statusOf(text));
+    },
     status: (text) => void send(statusOf(text)),
-    stopping: () => void send("STOPPING=1"),
-    watchdog: createWatchdog(deps, send),
+    stopping() {
+      starting = false;
+      void send("STOPPING=1");
+    },
+    watchdog: createWatchdog(deps, send, () => starting),
   };
 }
 
 function createWatchdog(
   { clock, environment, pid, alive = () => true }: NotifierDeps,
-  send: (assignment: string) => Promise<void>,
+  send: (...assignments: string[]) => Promise<void>,
+  starting: () => boolean,
 ): Component | undefined {
   const limitMs = Number(environment["WATCHDOG_USEC"]) / 1000;
   const meant = environment["WATCHDOG_PID"];
@@ -96,7 +104,9 @@ function createWatchdog(
     timer = clock.timer(clock.monotonic() + limitMs / 2, beat);
     if (sending || !alive()) return;
     sending = true;
-    void send("WATCHDOG=1").then(() => {
+    // systemd hears the watchdog only after READY; stores may be read for longer than TimeoutStartSec.
+    const assignment = starting() ? `EXTEND_TIMEOUT_USEC=${limitMs * 1000}` : "WATCHDOG=1";
+    void send(assignment).then(() => {
       sending = false;
     });
   };

@@ -30,6 +30,8 @@ const topics = new Set<string>();
 const starting = new AbortController();
 let dispatcher: Dispatcher | undefined;
 let instance: ServiceInstance | undefined;
+/** No heartbeats any more. */
+let ended = false;
 
 const post: Post = (message, transfer = []) => port.postMessage(message, [...transfer]);
 
@@ -52,6 +54,7 @@ port.on("message", (message: ToThread) => {
   }
 });
 
+beat();
 try {
   instance = await startServiceInstance(
     { clock: systemClock, ids: systemIds, log, publish, ports: boot.ports },
@@ -69,6 +72,7 @@ try {
   });
   sendState();
 } catch (error) {
+  ended = true;
   post({ kind: "broken", error: writeError(error) });
 }
 
@@ -76,19 +80,25 @@ function publish(topic: string, body: Uint8Array): void {
   if (topics.has(topic)) post({ kind: "event", topic, body: ownBytes(new Uint8Array(body)) });
 }
 
-function sendState(): void {
+// Also while it starts, which may take long, so that a blocked start is noticed.
+function beat(): void {
   sent.reportDropped();
-  if (instance === undefined) return;
+  if (ended) return;
+  sendState();
+  systemClock.timer(systemClock.monotonic() + STATE_MS, beat);
+}
+
+function sendState(): void {
   post({
     kind: "state",
-    components: instance.supervisor.states(),
-    ready: instance.supervisor.ready(),
+    components: instance?.supervisor.states() ?? [],
+    ready: instance?.supervisor.ready() ?? { ok: false, reasons: ["it is starting"] },
   } satisfies FromThread);
-  systemClock.timer(systemClock.monotonic() + STATE_MS, sendState);
 }
 
 async function stop(deadlineMs: number): Promise<void> {
   starting.abort();
+  ended = true;
   const stopped = instance;
   instance = undefined;
   dispatcher?.stop();

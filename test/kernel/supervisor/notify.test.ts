@@ -124,17 +124,41 @@ s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.settimeout(20); s.bind($
 
 describe("the watchdog", () => {
   const environment = { ...socket, WATCHDOG_USEC: "20000000", WATCHDOG_PID: "7" };
-  const start = (told: Notifier): Promise<void> | undefined =>
+  const begin = (told: Notifier): Promise<void> | undefined =>
     told.watchdog?.start(new AbortController().signal, () => {});
+  const start = async (told: Notifier): Promise<void> => {
+    told.ready("up");
+    await begin(told);
+  };
 
   it("hears a sign of life twice in its time, from start to stop", async () => {
     const { notifier: told, sent } = notifier(environment);
     await start(told);
     await clock.advance(35_000);
-    expect(sent).toEqual(Array(4).fill("WATCHDOG=1"));
+    expect(sent).toEqual(["READY=1 STATUS=up", ...Array(4).fill("WATCHDOG=1")]);
     await told.watchdog?.stop(1000);
     await clock.advance(35_000);
-    expect(sent).toHaveLength(4);
+    expect(sent).toHaveLength(5);
+  });
+
+  it("is given more time for a start that goes on, until the start is over", async () => {
+    const { notifier: told, sent } = notifier(environment);
+    await begin(told);
+    await clock.advance(25_000);
+    expect(sent).toEqual(Array(3).fill("EXTEND_TIMEOUT_USEC=20000000"));
+    told.ready("up");
+    await clock.advance(10_000);
+    expect(sent.slice(3)).toEqual(["READY=1 STATUS=up", "WATCHDOG=1"]);
+    await told.watchdog?.stop(1000);
+  });
+
+  it("is given no more time once a start has failed", async () => {
+    const { notifier: told, sent } = notifier(environment);
+    await begin(told);
+    told.stopping();
+    await clock.advance(10_000);
+    expect(sent).toEqual(["EXTEND_TIMEOUT_USEC=20000000", "STOPPING=1", "WATCHDOG=1"]);
+    await told.watchdog?.stop(1000);
   });
 
   it("hears nothing while the process is not well, and no second sign while the first is on its way, for at most 5 s", async () => {
@@ -145,6 +169,7 @@ describe("the watchdog", () => {
       {
         alive: () => alive,
         send: (assignments) => {
+          if (assignments[0] === "READY=1") return Promise.resolve();
           sent.push(...assignments);
           return new Promise(() => {});
         },

@@ -44,6 +44,8 @@ export interface VerifyOptions {
   readonly depth?: "whole" | "paths";
   /** Called with every row that is read, its checksum verified and removed. */
   readonly visit?: (store: string, key: Uint8Array, value: Uint8Array) => void;
+  /** Ends it early; it rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -55,6 +57,7 @@ export async function verifyFile(path: string, options: VerifyOptions = {}): Pro
   try {
     return await new Walk(file, readMetas(file), options).run();
   } catch (error) {
+    options.signal?.throwIfAborted();
     if (!(error instanceof StewardError)) throw error;
     throw new StewardError("corrupt", `${path} is damaged: ${error.message}`, {
       remedy:
@@ -167,7 +170,7 @@ class Walk {
     const { counts, compare, visit } = walk;
     this.#take(number, 1);
     const page = readAt(this.#file, number * this.#meta.pageSize, this.#meta.pageSize);
-    if (++this.#pages % YIELD_PAGES === 0) await nextTurn();
+    if (++this.#pages % YIELD_PAGES === 0) await nextTurn(this.#options.signal);
     if (pageKind(page, number) === "leaf") {
       if (depth !== 1) throw damaged("a tree ends before its depth");
       counts.leafPages += 1;

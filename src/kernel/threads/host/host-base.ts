@@ -1,6 +1,6 @@
 /** The common part of hosts on any thread: component and topics. */
 import { StewardError } from "../../base/errors.ts";
-import type { Health, Supervisor } from "../../supervisor/component.ts";
+import { STORE_START_MS, type Health, type Supervisor } from "../../supervisor/component.ts";
 import { RESTART, type HostDeps, type HostSpec } from "./host-spec.ts";
 import type { ThreadHost } from "../hosted-service.ts";
 import { Topics } from "../topics.ts";
@@ -11,6 +11,7 @@ export abstract class HostBase {
   readonly needs: readonly string[];
   readonly readiness: ThreadHost["readiness"];
   readonly restart: typeof RESTART = RESTART;
+  readonly startTimeoutMs: number = STORE_START_MS;
   protected readonly deps: HostDeps;
   protected readonly spec: HostSpec;
   protected readonly topics: Topics;

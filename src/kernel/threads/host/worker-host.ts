@@ -6,6 +6,7 @@ import { Worker } from "node:worker_threads";
 import { readError } from "../../base/error-message.ts";
 import { assert, StewardError } from "../../base/errors.ts";
 import type { Service } from "../../service.ts";
+import { threadExited } from "../../state/file/write-gate.ts";
 import type { ComponentState, Health } from "../../supervisor/component.ts";
 import { threadEnvironment, STATE_MS, type Boot } from "../boot.ts";
 import { HostBase, healthOf } from "./host-base.ts";
@@ -70,14 +71,16 @@ export class WorkerHost extends HostBase implements ThreadHost {
       else this.#receive(message);
     });
     worker.on("error", lost);
+    const { threadId } = worker;
+    worker.on("exit", () => threadExited(threadId));
     worker.on("exit", (code) =>
       lost(new StewardError("internal", `the thread ${this.name} ended with code ${code}`)),
     );
     const giveUp = (): void => reject(signal.reason);
     signal.addEventListener("abort", giveUp, { once: true });
+    this.#watchLife(lost);
     try {
       await promise;
-      this.#watchLife(lost);
     } finally {
       signal.removeEventListener("abort", giveUp);
     }

@@ -1,6 +1,10 @@
 import { Worker } from "node:worker_threads";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { holdWrites, passGate } from "../../../../src/kernel/state/file/write-gate.ts";
+import {
+  holdWrites,
+  passGate,
+  threadExited,
+} from "../../../../src/kernel/state/file/write-gate.ts";
 
 it("a write that has begun ends before the step, and one that comes meanwhile begins after it", async () => {
   const [earlier, opening] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -50,7 +54,8 @@ it("two that hold the writes do so until both have ended", async () => {
   await written;
 });
 
-it("writes of other threads are held too", async () => {
+/** A thread that writes when it is asked to. */
+function writingThread(write: string): { readonly worker: Worker; readonly heard: string[] } {
   const gate = new URL("../../../../src/kernel/state/file/write-gate.ts", import.meta.url).href;
   const worker = new Worker(
     `
@@ -58,7 +63,7 @@ it("writes of other threads are held too", async () => {
     import { passGate } from ${JSON.stringify(gate)};
     parentPort.on("message", () => {
       parentPort.postMessage("asked");
-      void passGate(async () => parentPort.postMessage("written"));
+      void passGate(async () => ${write});
     });
     parentPort.postMessage("ready");`,
     { eval: true, execArgv: ["--input-type=module", "--disable-warning=ExperimentalWarning"] },
@@ -66,6 +71,11 @@ it("writes of other threads are held too", async () => {
   onTestFinished(async () => void (await worker.terminate()));
   const heard: string[] = [];
   worker.on("message", (message: string) => heard.push(message));
+  return { worker, heard };
+}
+
+it("writes of other threads are held too", async () => {
+  const { worker, heard } = writingThread(`parentPort.postMessage("written")`);
   await expect.poll(() => heard).toEqual(["ready"]);
   const opening = Promise.withResolvers<void>();
   const held = holdWrites(1_000, () => opening.promise);
@@ -77,4 +87,18 @@ it("writes of other threads are held too", async () => {
   opening.resolve();
   await held;
   await expect.poll(() => heard).toEqual(["ready", "asked", "asked", "written", "written"]);
+});
+
+it("writes can be held after a thread was terminated in the middle of one", async () => {
+  const { worker, heard } = writingThread(`{
+    parentPort.postMessage("begun");
+    await new Promise(() => {});
+  }`);
+  worker.postMessage("write");
+  await expect.poll(() => heard).toContain("begun");
+  await expect(holdWrites(5, () => Promise.resolve())).rejects.toMatchObject({ code: "not_ready" });
+  const { threadId } = worker;
+  await worker.terminate();
+  threadExited(threadId);
+  expect(await holdWrites(1_000, () => Promise.resolve("held"))).toBe("held");
 });

@@ -12,6 +12,8 @@ import {
   type StreamHandler,
   type UnaryHandler,
 } from "../../../../src/kernel/service.ts";
+import { holdWrites } from "../../../../src/kernel/state/file/write-gate.ts";
+import { STORE_START_MS } from "../../../../src/kernel/supervisor/component.ts";
 import type { HostDeps } from "../../../../src/kernel/threads/host/host-spec.ts";
 import type { Encoding } from "../../../../src/kernel/threads/calls/messages.ts";
 import { createServiceHost } from "../../../../src/kernel/threads/host/service-host.ts";
@@ -457,6 +459,15 @@ describe("a service in a thread of its own", () => {
     });
   });
 
+  it("that ends in the middle of a write holds up no backup", async () => {
+    const { host, broke } = await started("thread");
+    await expect(unary(host, "importSample", { number: 5 })).rejects.toMatchObject({
+      code: "not_ready",
+    });
+    await broke;
+    expect(await holdWrites(10_000, () => Promise.resolve("held"))).toBe("held");
+  });
+
   it("that exhausts its heap breaks the component and not the process", async () => {
     const host = place("thread", {}, 32);
     const { promise: broke, resolve } = Promise.withResolvers<unknown>();
@@ -476,6 +487,10 @@ describe("a service in a thread of its own", () => {
     const beganMs = performance.now();
     await host.stop(300);
     expect(performance.now() - beganMs).toBeLessThan(3000);
+  });
+
+  it("has as long to start as its stores need", () => {
+    expect(place("thread").startTimeoutMs).toBe(STORE_START_MS);
   });
 
   it("that says nothing is unwell at first and lost in the end", async () => {
