@@ -144,7 +144,7 @@ function overGrpc<T>(
   return createOtlpGrpcExportDelegate(
     {
       ...common(target),
-      url: new URL(target.endpoint).host,
+      url: authorityOf(target),
       compression: target.compression,
       userAgent: USER_AGENT,
       metadata: () => metadataOf(target),
@@ -162,12 +162,20 @@ function overGrpc<T>(
 function grpcOptions(target: WireTarget): GrpcOptions {
   return {
     ...common(target),
-    url: target.endpoint,
+    // The SDK leaves out the port of the scheme; with this one gRPC's default is the same. What is
+    // encrypted is up to the credentials.
+    url: `https://${authorityOf(target)}`,
     compression: target.compression as GrpcOptions["compression"] & string,
     userAgent: USER_AGENT,
     metadata: metadataOf(target),
     credentials: channelCredentials(target),
   };
+}
+
+/** With the port: gRPC takes 443 where none is named, also for the scheme http. */
+function authorityOf({ endpoint }: WireTarget): string {
+  const { protocol, hostname, port } = new URL(endpoint);
+  return `${hostname}:${port || (protocol === "https:" ? "443" : "80")}`;
 }
 
 function metadataOf({ headers }: WireTarget): Metadata {

@@ -57,6 +57,17 @@ it.each(["gzip", "none"] as const)(
   },
 );
 
+it("every signal reaches a plain server on port 80", async ({ skip }) => {
+  const receiver = await startReceiver({ protocol: "grpc", port: 80 }).catch((error: unknown) =>
+    skip(`port 80 of this machine cannot be used: ${String(error)}`),
+  );
+  onTestFinished(() => receiver.close());
+  await sendAll({ protocol: "grpc", endpoint: "http://127.0.0.1:80" });
+  expect([receiver.points().length, receiver.logs().length, receiver.spans().length]).toEqual([
+    2, 1, 1,
+  ]);
+});
+
 it("sends a batch again after a refusal that may pass, whole and once", async () => {
   const receiver = await receiving();
   receiver.answer = { kind: "refuse", grpc: status.UNAVAILABLE, http: 503 };
