@@ -21,7 +21,8 @@ Usage:
 
 The token is allowed everything and never expires. It is printed once, on
 standard output, and never stored in plain text. The daemon must not be running;
-its key must be where the configuration says. The audit log records the token.
+its key must be where the configuration says. Run it as the daemon's user, not
+as root. The audit log records the token.
 
 Options:
   --config FILE   the daemon's configuration, which says where the state folder
@@ -31,7 +32,7 @@ Options:
 
 Examples:
   systemctl stop steward
-  steward root-token --config steward.yaml
+  runuser -u steward -- steward root-token --config /etc/steward/steward.yaml
   systemctl start steward
   bao token revoke -self        revoke it when it is no longer needed
 

@@ -9,6 +9,7 @@ import { withStoppedTokens } from "./stopped-tokens.ts";
 import type { CommandOutput } from "./command.ts";
 
 const TEXTS = {
+  command: "root-token",
   missing:
     "name the daemon's configuration with --config, or start the daemon, which prints a root token at its first start",
 };

@@ -24,8 +24,9 @@ Usage:
 
 Afterwards the former key cannot decrypt anything in the store's file. Every row
 is re-encrypted. The daemon must not be running, and its key must be where the
-configuration says. The audit records it. After an interruption, run it again:
-at every moment the key file opens the store.
+configuration says. Run it as the daemon's user, not as root. The audit records
+it. After an interruption, run it again: at every moment the key file opens the
+store.
 
 Older backups can be read only with the former key: if you need them, save a
 copy of it first. Which secrets a leaked key exposes, and what else to replace:
@@ -41,7 +42,7 @@ Options:
 
 Examples:
   systemctl stop steward
-  steward rotate-key --config steward.yaml
+  runuser -u steward -- steward rotate-key --config /etc/steward/steward.yaml
   systemctl start steward
 
 Exits 0 on success, 1 on failure, e.g. because the daemon is running, 2 on a

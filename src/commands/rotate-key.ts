@@ -16,6 +16,7 @@ export interface RotateKeyArguments extends DaemonArguments {
 }
 
 const TEXTS = {
+  command: "rotate-key",
   missing: "name the daemon's configuration with --config",
   running: "stop the daemon, run steward rotate-key, and start it again",
 };

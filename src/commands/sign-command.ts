@@ -59,7 +59,8 @@ Options:
   --ngram N       words in a phrase, from 1 to 10 (3)
   --permutations N
                   values of a signature, from 16 to 1024 (256)
-  --bands N       bands of a signature, from 1 to 1024 (64)
+  --bands N       bands of a signature, from 1 to 1024, at most --permutations
+                  (64, or --permutations if that is less)
   --id-field F    the field of a line that holds its id (id; the number of the
                   line where there is none)
   --text-field F  the field that holds the text (content, else text)

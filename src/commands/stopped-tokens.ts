@@ -1,5 +1,5 @@
 /** The store of tokens for commands that work on it while no daemon runs. */
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../kernel/base/clock.ts";
 import { StewardError } from "../kernel/base/errors.ts";
@@ -27,6 +27,8 @@ export interface StoppedTokens {
 
 /** Texts of one command. */
 export interface StoppedTokensTexts {
+  /** Its name. */
+  readonly command: string;
   /** Remedy when the state folder holds no store of tokens. */
   readonly missing: string;
   /** Remedy when a daemon runs on the folder; the lock's own unless given. */
@@ -34,8 +36,8 @@ export interface StoppedTokensTexts {
 }
 
 /**
- * Holds the state folder while `use` runs. Throws `not_found` when it holds no store of tokens, and
- * `conflict` naming the process that has it.
+ * Holds the state folder while `use` runs. Throws `not_found` when it holds no store of tokens,
+ * `denied` when that belongs to another user, and `conflict` naming the process that has the folder.
  */
 export async function withStoppedTokens<T>(
   options: DaemonArguments,
@@ -45,8 +47,9 @@ export async function withStoppedTokens<T>(
 ): Promise<T> {
   const configuration = configureDaemon(withFoundFile(options, environment), environment);
   const { stateDirectory: directory } = configuration;
+  const store = join(directory, `${tokensStore.name}.mdb`);
   // Looked at first, since taking a folder makes it.
-  if (!existsSync(join(directory, `${tokensStore.name}.mdb`))) {
+  if (!existsSync(store)) {
     throw (
       lostStore(directory, tokensStore.name) ??
       new StewardError("not_found", `${directory} holds no store of tokens`, {
@@ -54,7 +57,21 @@ export async function withStoppedTokens<T>(
       })
     );
   }
+  assertOwner(store, texts.command);
   return await withHeldTokens(configuration, environment, { output, running: texts.running }, use);
+}
+
+/** Files that another user creates or takes over in the folder are closed to Steward's user. */
+function assertOwner(store: string, command: string): void {
+  const user = process.geteuid?.();
+  const { uid } = statSync(store);
+  if (user === undefined || uid === user) return;
+  throw new StewardError("denied", `${store} belongs to user ${uid}, this is user ${user}`, {
+    rule: "user",
+    remedy:
+      `run it as Steward's user: sudo -u '#${uid}' steward ${command}, or, as root, ` +
+      `runuser -u NAME -- steward ${command}; a unit with DynamicUser: docs/systemd.md`,
+  });
 }
 
 /**

@@ -59,6 +59,10 @@ export function nightlyBackups(
   return [backups];
 }
 
+/** The copy is made in the state folder; without a daemon the command copies to its target at once. */
+const REMEDY =
+  "free space on the disk of state.directory, or stop Steward and run the command again";
+
 /** How the daemon makes a backup for `steward backup`. */
 export function backupsByHand(
   configuration: DaemonConfiguration,
@@ -73,7 +77,7 @@ export function backupsByHand(
         derived: derivedStores(),
         elsewhere: storesElsewhere(configuration),
       };
-      checkRoom(directory, folder);
+      checkRoom(directory, folder, REMEDY);
       return { ...folder, version: stewardVersion() };
     },
   };

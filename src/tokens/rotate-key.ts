@@ -4,7 +4,7 @@
  * key file opens the store (docs/decisions/state-seal.md); an interrupted run is completed by
  * another.
  */
-import { mkdir, realpath, rename, rm, stat, unlink } from "node:fs/promises";
+import { mkdir, realpath, rename, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { StewardError, toStewardError } from "../kernel/base/errors.ts";
 import { syncFolder } from "../kernel/base/system/folder.ts";
@@ -69,7 +69,6 @@ export async function rotateKey(
       },
     );
   const store = join(directory, `${tokensStore.name}.mdb`);
-  await assertOwner(store);
   const found = await findKey(options);
   const run: Run = { deps, options, signal, store, found };
   await rm(join(directory, COPY_FOLDER), { recursive: true, force: true });
@@ -166,17 +165,6 @@ async function findKey({ directory, seal, keyFile }: RotateKeyOptions): Promise<
     rule: "key file",
     remedy:
       "put it back from where it was saved, or name the file that holds the key with --key-file",
-  });
-}
-
-/** The daemon could not read files created by another user. */
-async function assertOwner(store: string): Promise<void> {
-  const user = process.geteuid?.();
-  const { uid } = await stat(store);
-  if (user === undefined || uid === user) return;
-  throw new StewardError("denied", `${store} belongs to user ${uid}, this is user ${user}`, {
-    rule: "user",
-    remedy: `run it as Steward's user: sudo -u '#${uid}' steward rotate-key`,
   });
 }
 

@@ -2,7 +2,8 @@
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { request, type IncomingMessage } from "node:http";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { mountSmallDisk, noSmallDisk } from "../kernel/state/fixtures/small-disk.ts";
 import {
   type CommandResult,
   type Daemon,
@@ -106,6 +107,25 @@ describe("steward backup beside a running daemon", () => {
     expect((await ask("GET", "/backup")).statusCode).toBe(405);
     expect((await rest(daemon, "POST", "/backup")).status).toBe(404);
   });
+});
+
+describe("a state folder on a disk without space for a copy", () => {
+  it.skipIf(noSmallDisk !== undefined)(
+    "is not backed up by the daemon, and the refusal says what helps: without the daemon the copy goes to another disk",
+    async () => {
+      const small = mountSmallDisk(64);
+      const other = await start(small);
+      onTestFinished(async () => void (await other.stop()));
+      const target = join(temporaryFolder(), "made");
+      const refused = await backup(target, small);
+      expect(refused).toMatchObject({ code: 1, stdout: "" });
+      expect(refused.stderr).toMatch(
+        /has no space for a backup of \d+ bytes; free space on the disk of state\.directory, or stop Steward and run the command again\n$/,
+      );
+      await other.stop();
+      expect(await backup(target, small)).toMatchObject({ code: 0, stderr: "" });
+    },
+  );
 });
 
 describe("steward backup after a daemon that was killed", () => {

@@ -110,6 +110,30 @@ describe("steward sign", () => {
   });
 });
 
+describe("the parameters of steward sign", () => {
+  it("have no more bands than values unless --bands says so", async () => {
+    const signed = await runSteward(["sign", "--permutations", "32"], { input: lines.join("\n") });
+    expect(signed.code, signed.stderr).toBe(0);
+    const [header, first] = parse(signed.stdout);
+    expect(header).toMatchObject({ numPermutations: 32, numBands: 32 });
+    expect(first.bands).toHaveLength(32);
+  });
+
+  it.each([
+    [["--bands", "300"], "--bands must not exceed --permutations, 256, and is 300"],
+    [
+      ["--permutations", "32", "--bands", "64"],
+      "--bands must not exceed --permutations, 32, and is 64",
+    ],
+  ])("%j is a usage error that names options", async (args, problem) => {
+    expect(await runSteward(["sign", ...args], { input: "" })).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: `steward sign: ${problem}; see steward sign --help\n`,
+    });
+  });
+});
+
 describe("steward verify", () => {
   it("scores pairs as the analysis does", async () => {
     const result = await runSteward(["verify"], { input: text(await component()) });

@@ -397,6 +397,8 @@ describe.skipIf(missing.length > 0)("the commands of docs/tokens.md", () => {
       await shell.run("VAULT_TOKEN=$(cat admin-token) bao read -field=ok github/doctor"),
     ).toContain("true");
     await daemon.stop();
+    // The daemon's user is the one that runs the tests.
+    await shell.run('runuser() { test "$2 $4" = "steward steward" && bin/steward "${@:5}"; }');
     expect(await follow(retire)).toMatch(/^hvs\.\w{24}$/m);
   });
 

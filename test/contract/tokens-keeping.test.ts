@@ -1,4 +1,12 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
@@ -101,12 +109,33 @@ describe("a lost root token", () => {
     expect(keyless.stderr).toContain("the store of tokens cannot be opened: the key file");
   });
 
+  it.skipIf(process.geteuid?.() !== 0)(
+    "is not replaced by root in the place of the daemon's user, nor is the key: what helps is named, and no file becomes root's",
+    async () => {
+      const vault = await startVault();
+      await vault.daemon.stop();
+      rmSync(join(vault.state, "lock"));
+      const owned = readdirSync(vault.state).map((name) => join(vault.state, name));
+      for (const path of owned) chownSync(path, 4711, 4711);
+      for (const command of ["root-token", "rotate-key"])
+        expect(await runSteward([command, "--config", configFor(vault.state)])).toEqual({
+          code: 1,
+          stdout: "",
+          stderr: `steward: ${vault.state}/tokens.mdb belongs to user 4711, this is user 0; run it as Steward's user: sudo -u '#4711' steward ${command}, or, as root, runuser -u NAME -- steward ${command}; a unit with DynamicUser: docs/systemd.md\n`,
+        });
+      expect(owned.filter((path) => statSync(path).uid !== 4711)).toEqual([]);
+      expect(existsSync(join(vault.state, "lock"))).toBe(false);
+    },
+  );
+
   it("has a help text that says how", async () => {
     const help = await runSteward(["root-token", "--help"]);
-    expect([help.code, help.stdout.includes("steward root-token --config steward.yaml")]).toEqual([
-      0,
-      true,
-    ]);
+    expect([
+      help.code,
+      help.stdout.includes(
+        "runuser -u steward -- steward root-token --config /etc/steward/steward.yaml",
+      ),
+    ]).toEqual([0, true]);
     expect(await runSteward(["root-token", "now"])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('unexpected argument "now"') as string,

@@ -83,7 +83,7 @@ describe.skipIf(!possible)("the Debian package (skipped without dpkg-deb)", () =
   });
 
   it.skipIf(!canInstall)(
-    "installs, validates, is upgraded with a changed configuration, is removed and purged (skipped where nothing may be mounted)",
+    "installs, validates, is upgraded with a changed configuration, is removed, installed again and purged (skipped where nothing may be mounted)",
     () => {
       const { status, output } = inCopyOfRoot(
         target,
@@ -105,6 +105,8 @@ describe.skipIf(!possible)("the Debian package (skipped without dpkg-deb)", () =
         say upgraded $(steward -version) $(tail -n 1 /etc/steward/steward.yaml) $(cat /var/lib/steward/data) $(stat -c %a /etc/steward/steward.yaml)
         dpkg --remove steward | grep ^systemctl
         say removed $(ls /usr/lib/steward /usr/bin/steward 2>&1 | grep -c 'No such') $(cat /var/lib/steward/data) $(ls /etc/steward)
+        dpkg --force-unsafe-io --no-triggers --install /files/steward_1.0.1_*.deb | grep ^systemctl
+        say again $(cat /var/lib/steward/data) $(tail -n 1 /etc/steward/steward.yaml) $(ls /run | grep -c steward)
         dpkg --purge steward >/dev/null
         say purged $(ls -d /etc/steward /etc/logrotate.d/steward /var/lib/steward 2>&1 | grep -c 'No such') $(getent passwd steward | wc -l)
         `,
@@ -129,6 +131,10 @@ describe.skipIf(!possible)("the Debian package (skipped without dpkg-deb)", () =
           "systemctl disable steward.service",
           "systemctl daemon-reload",
           "== removed 2 kept steward.yaml",
+          "systemctl daemon-reload",
+          "systemctl enable steward.service",
+          "systemctl start steward.service",
+          "== again kept # mine 0",
           "== purged 3 0",
         ],
       });

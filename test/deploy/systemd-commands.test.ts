@@ -15,31 +15,21 @@ import {
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { removeTemporaryFolders, temporaryFolder } from "../contract/daemon.ts";
+import { AS_USER, canBeService, GROUP, USER } from "../support/service-user.ts";
 
 const root = join(import.meta.dirname, "../..");
-const USER = 61_184;
-const GROUP = 61_185;
-/** The clone may lie where only its owner may look; what is written, is written as the user. */
-const AS_USER = [
-  `--reuid=${USER}`,
-  `--regid=${USER}`,
-  `--groups=${GROUP}`,
-  "--inh-caps=-all,+dac_read_search",
-  "--ambient-caps=-all,+dac_read_search",
-  "--bounding-set=-all,+dac_read_search",
-];
-const able = process.getuid?.() === 0 && spawnSync("setpriv", [...AS_USER, "true"]).status === 0;
 
 afterAll(removeTemporaryFolders);
 
+const page = readFileSync(join(root, "docs/systemd.md"), "utf8");
 /** What stands in quotes after each `sh -c` of the page. */
-const commands = [
-  ...readFileSync(join(root, "docs/systemd.md"), "utf8").matchAll(/sh -c '([^']+)'/g),
-].map(([, line = ""]) => line.replace("/opt/steward", root));
+const commands = [...page.matchAll(/sh -c '([^']+)'/g)].map(([, line = ""]) =>
+  line.replace("/opt/steward", root),
+);
 
-/** The page's line that runs this command. */
+/** The page's line that runs this command with nothing but the configuration. */
 function commandOf(name: string): string {
-  return commands.find((line) => line.includes(`/steward ${name} `)) ?? "";
+  return commands.find((line) => line.startsWith(`exec ${root}/bin/steward ${name} `)) ?? "";
 }
 
 interface Place {
@@ -98,12 +88,12 @@ function startOnce(where: Place, meanwhile = ":"): string {
   return output;
 }
 
-describe.skipIf(!able)("as the service's user (skipped without root and setpriv)", () => {
+describe.skipIf(!canBeService())("as the service's user (skipped without root and setpriv)", () => {
   it("root-token, check and backup work on the service's state, as the page has them", () => {
     const where = place();
     chownSync(where.state, USER, USER);
     startOnce(where);
-    expect(commands).toHaveLength(5);
+    expect(commands).toHaveLength(6);
     expect(asService(commandOf("root-token"), where)).toEqual({
       code: 0,
       output: expect.stringMatching(/^hvs\.\S+\n$/) as string,
@@ -121,6 +111,53 @@ describe.skipIf(!able)("as the service's user (skipped without root and setpriv)
       output: expect.stringContaining(
         `the key is the systemd credential ${where.credentials}/tokens.key`,
       ) as string,
+    });
+  });
+
+  it("a command of a configuration with drop-ins needs what they hand over, and the page's has all of it", () => {
+    const where = place();
+    chownSync(where.state, USER, USER);
+    startOnce(where);
+    const secrets = ["headscale-api-key", "paperless-token", "auth.token"];
+    writeFileSync(
+      join(where.credentials, "steward.yaml"),
+      JSON.stringify({
+        gateway: { listen: "0.0.0.0:8400" },
+        provider: "headscale",
+        headscale: { url: "https://headscale.example.org", api_key_file: secrets[0] },
+        dedup: {
+          archives: [
+            {
+              name: "paperless",
+              kind: "paperless",
+              url: "https://paperless.example.org",
+              token_file: secrets[1],
+            },
+          ],
+        },
+      }),
+    );
+    expect(asService(commandOf("check"), where)).toMatchObject({
+      code: 1,
+      output: expect.stringContaining("headscale.api_key: cannot be read from its file") as string,
+    });
+    const [whole = ""] = page.split("\n").filter((line) => line.includes("exec env "));
+    for (const name of secrets) {
+      expect(whole).toContain(` -p LoadCredential=${name}:/etc/steward/${name} `);
+      writeFileSync(join(where.credentials, name), "a-secret-of-thirty-two-characters", {
+        mode: 0o400,
+      });
+      chownSync(join(where.credentials, name), USER, USER);
+    }
+    expect(asService(commandOf("check"), where)).toMatchObject({
+      code: 1,
+      output: expect.stringContaining("auth.token") as string,
+    });
+    expect(
+      asService(commands.find((line) => line.startsWith("exec env ")) ?? "false", where),
+    ).toEqual({
+      code: 0,
+      output: expect.stringContaining("stores are intact") as string,
     });
   });
 

@@ -10,8 +10,27 @@ const pages: readonly string[] = [
   "CONTRIBUTING.md",
   "SECURITY.md",
   "docs/decisions/README.md",
-  ...globSync(["docs/*.md", "docs/architecture/*.md", "docs/recipes/*.md"], { cwd: root }),
+  ...globSync("docs/{.,architecture,recipes,runbooks,tutorials}/*.md", { cwd: root }),
 ];
+
+/** Paths of the API description, with their methods in lower case. */
+const operations = Object.entries(
+  (
+    JSON.parse(readFileSync(join(root, "docs/api/openapi.json"), "utf8")) as {
+      readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+    }
+  ).paths,
+).map(([template, methods]) => ({
+  pattern: new RegExp(`^${template.replaceAll(".", "\\.").replaceAll(/\{[^}]+\}/g, "[^/]+")}$`),
+  methods: Object.keys(methods),
+}));
+
+/** Requests of the document and monitor API in backticks, e.g. `DELETE /api/v1/jobs/ID`. */
+function requestsIn(text: string): { readonly method: string; readonly path: string }[] {
+  return [...text.matchAll(/`(GET|POST|PUT|PATCH|DELETE) (\/api\/[^`?[ ]+)/g)].map(
+    ([, method = "", path = ""]) => ({ method: method.toLowerCase(), path }),
+  );
+}
 
 /** Paths in backticks, without a line or an option behind them; not those that a recipe adds. */
 function namedIn(text: string): string[] {
@@ -72,6 +91,14 @@ describe.each(pages)("%s", (page) => {
 
   it("names no file that is not there", () => {
     expect(namedIn(text).filter((path) => globSync(path, { cwd: root }).length === 0)).toEqual([]);
+  });
+
+  it("names no request that the API does not have", () => {
+    const unknown = requestsIn(text).filter(
+      ({ method, path }) =>
+        !operations.some(({ pattern, methods }) => pattern.test(path) && methods.includes(method)),
+    );
+    expect(unknown).toEqual([]);
   });
 
   it("imports no file that is not there", () => {

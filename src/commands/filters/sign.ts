@@ -1,8 +1,11 @@
 /** `steward sign`: JSON Lines in, signatures out. */
-import { checkParameters, defaultParameters } from "../../dedup/analysis/parameters.ts";
+import { brokenRules, defaultParameters } from "../../dedup/analysis/parameters.ts";
+import type { AnalysisParameters } from "../../dedup/analysis/parameters.ts";
 import { signatureHeader } from "../../dedup/filters/header.ts";
 import { signStream } from "../../dedup/filters/sign-stream.ts";
 import { printable } from "../../kernel/base/text/printable.ts";
+import { misuseOf } from "../command.ts";
+import { optionOf } from "../dedup/parameters.ts";
 import type { SignArguments } from "./arguments.ts";
 import { runFilter } from "./run.ts";
 
@@ -11,8 +14,7 @@ const MAX_REMARKS = 1_000;
 
 /** Runs the command; resolves with its exit code. Throws what made the run fail. */
 export async function sign(options: SignArguments): Promise<number> {
-  const parameters = { ...defaultParameters, ...options.parameters };
-  checkParameters(parameters);
+  const parameters = parametersOf(options.parameters);
   const report = createReport(options.quiet);
   const end = await runFilter(options, async function* ({ pool, signal, sources }) {
     yield signatureHeader(parameters, options.withText);
@@ -27,6 +29,16 @@ export async function sign(options: SignArguments): Promise<number> {
     });
   });
   return typeof end === "number" ? end : report.end(end === "done");
+}
+
+/** Bands that are not given are no more than there are values. Throws a usage error. */
+function parametersOf(given: SignArguments["parameters"]): AnalysisParameters {
+  const parameters = { ...defaultParameters, ...given };
+  if (given.numBands === undefined)
+    parameters.numBands = Math.min(parameters.numBands, parameters.numPermutations);
+  const [broken] = brokenRules(parameters, optionOf);
+  if (broken !== undefined) throw misuseOf("sign")(`${optionOf(broken.name)} ${broken.rule}`);
+  return parameters;
 }
 
 interface Report {

@@ -3,7 +3,6 @@ import type { GetAnalysisStatusResponse } from "../../gen/dedup-json.ts";
 import type { StatusJson } from "../../gen/status-json.ts";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
 import { printable } from "../../kernel/base/text/printable.ts";
-import { pathOf } from "../../kernel/client/http/url.ts";
 import { ENGINE_TYPE } from "../../tokens/engine/type.ts";
 import type { CommandContext } from "../command.ts";
 import { counted } from "../report/text.ts";
@@ -11,6 +10,7 @@ import type { DaemonRequest } from "./client.ts";
 import type { RemoteArguments } from "./options.ts";
 import { ifFound, runRemote, type RemoteSession } from "./run.ts";
 import { UNREACHABLE } from "./target.ts";
+import { encodedPath } from "./vault-path.ts";
 import { vaultHeadersIfAny } from "./vault-token.ts";
 
 /** One thing that was looked at. */
@@ -86,12 +86,7 @@ async function dedup(session: RemoteSession): Promise<Check[]> {
   if (analysis instanceof StewardError) return [failure("dedup", "service", analysis)];
   const { analysisStale, warnings, lastAnalysisAt } = analysis.data;
   return [
-    await checked("dedup", "archive", async () => {
-      const { data } = await daemon.json<{
-        readonly data: { readonly archive: string; readonly documentCount: number };
-      }>({ method: "POST", path: "/api/v1/config/test-connection" }, signal);
-      return `${data.archive} has ${counted(data.documentCount, "document")}`;
-    }),
+    await archive(session),
     {
       part: "dedup",
       name: "analysis",
@@ -111,6 +106,21 @@ async function dedup(session: RemoteSession): Promise<Check[]> {
       remedy: "",
     })),
   ];
+}
+
+async function archive({ daemon, signal }: RemoteSession): Promise<Check> {
+  return await checked("dedup", "archive", async () => {
+    try {
+      const { data } = await daemon.json<{
+        readonly data: { readonly archive: string; readonly documentCount: number };
+      }>({ method: "POST", path: "/api/v1/config/test-connection" }, signal);
+      return `${data.archive} has ${counted(data.documentCount, "document")}`;
+    } catch (error) {
+      // The only conflict of this call.
+      if (error instanceof StewardError && error.code === "conflict") return undefined;
+      throw error;
+    }
+  });
 }
 
 type Headers = Readonly<Record<string, string>> | undefined;
@@ -179,7 +189,7 @@ async function examine(mount: string, session: RemoteSession, headers: Headers):
   try {
     const { data } = await vaultJson<Examination>(
       session,
-      { path: pathOf`/v1/${mount}/doctor` },
+      { path: `/v1/${encodedPath(mount)}/doctor` },
       headers,
     );
     return data.checks.map(({ name, ok, detail, remedy }) => ({
@@ -203,14 +213,20 @@ function vaultJson<T>(
   return daemon.json<T>({ ...request, ...(headers === undefined ? {} : { headers }) }, signal);
 }
 
-/** A daemon that does not answer is no finding: the command fails with it. */
+/**
+ * `look` resolves with undefined when nothing is configured. A daemon that does not answer is no
+ * finding: the command fails with it.
+ */
 async function checked(
   part: Check["part"],
   name: string,
-  look: () => Promise<string>,
+  look: () => Promise<string | undefined>,
 ): Promise<Check> {
   try {
-    return { part, name, state: "ok", detail: await look(), remedy: "" };
+    const detail = await look();
+    return detail === undefined
+      ? { part, name, state: "unknown", detail: "none configured", remedy: "" }
+      : { part, name, state: "ok", detail, remedy: "" };
   } catch (error) {
     const known = toStewardError(error);
     if (known.rule === UNREACHABLE || known.code === "cancelled") throw error;

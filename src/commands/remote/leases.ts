@@ -1,11 +1,11 @@
 /** `steward leases`: what was minted and lives, and its end. */
 import { StewardError } from "../../kernel/base/errors.ts";
-import { pathOf } from "../../kernel/client/http/url.ts";
 import type { CommandContext } from "../command.ts";
 import { counted } from "../report/text.ts";
 import type { RemoteArguments } from "./options.ts";
 import { ifFound, runRemote, type RemoteSession } from "./run.ts";
 import { formatWhen, tableLines } from "./table.ts";
+import { encodedPath } from "./vault-path.ts";
 import { vaultHeaders } from "./vault-token.ts";
 
 export type LeasesArguments = RemoteArguments &
@@ -130,11 +130,4 @@ async function revoke(
   const what = isOne ? options.id : `${options.prefix}*`;
   if (!printJson({ revoked: what })) print(`revoked ${what}`);
   return 0;
-}
-
-function encodedPath(path: string): string {
-  return path
-    .split("/")
-    .map((part) => pathOf`${part}`)
-    .join("/");
 }

@@ -5,6 +5,7 @@ import type { CommandContext } from "../command.ts";
 import type { RemoteArguments } from "./options.ts";
 import { runRemote } from "./run.ts";
 import { formatWhen } from "./table.ts";
+import { encodedPath } from "./vault-path.ts";
 import { vaultHeaders } from "./vault-token.ts";
 
 export interface MintArguments extends RemoteArguments {
@@ -34,7 +35,8 @@ export function mint(options: MintArguments, context: CommandContext): Promise<n
   const headers = vaultHeaders(context.environment);
   return runRemote(options, context, async ({ daemon, signal, print, printJson, nowMs }) => {
     const { mount, set } = options;
-    const path = set === undefined ? pathOf`/v1/${mount}/token` : pathOf`/v1/${mount}/token/${set}`;
+    const tokens = `/v1/${encodedPath(mount)}/token`;
+    const path = set === undefined ? tokens : tokens + pathOf`/${set}`;
     const answer = await daemon.json<MintAnswer>(
       { method: "POST", path, headers, body: requestOf(options) },
       signal,

@@ -5,7 +5,7 @@ import { StewardError } from "../../kernel/base/errors.ts";
 import type { CommandContext } from "../command.ts";
 import { formatSize } from "../report/size.ts";
 import type { RemoteArguments } from "./options.ts";
-import { runRemote } from "./run.ts";
+import { ifFound, runRemote } from "./run.ts";
 
 export interface SupportBundleArguments extends RemoteArguments {
   /** Default: a name with the time, in the present folder. */
@@ -19,10 +19,16 @@ export function supportBundle(
   context: CommandContext,
 ): Promise<number> {
   return runRemote(options, context, async ({ daemon, signal, print, printJson, nowMs }) => {
-    const archive = await daemon.bytes(
-      { path: "/api/support-bundle.zip", query: options.devices ? { include_devices: "1" } : {} },
-      signal,
+    const archive = await ifFound(
+      daemon.bytes(
+        { path: "/api/support-bundle.zip", query: options.devices ? { include_devices: "1" } : {} },
+        signal,
+      ),
     );
+    if (archive === undefined)
+      throw new StewardError("not_found", "this daemon makes no support bundle", {
+        remedy: "services.monitor, admin.enabled and admin.landing_page must be true",
+      });
     const stamp = new Date(nowMs).toISOString().replaceAll(/[-:]|\.\d+/g, "");
     const file = resolve(options.file ?? `steward-support-${stamp}.zip`);
     try {

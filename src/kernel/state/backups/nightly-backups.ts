@@ -25,6 +25,9 @@ const RETRY_MS = 3_600_000;
  * Free space that must remain after a backup, besides a tenth of its size for concurrent writes.
  */
 const SPARE_BYTES = 256 * 2 ** 20;
+/** When a nightly backup has no space. */
+const REMEDY =
+  "lower state.backup.keep, or name a folder on a larger disk in state.backup.directory";
 
 export interface BackupsDeps {
   readonly clock: Clock;
@@ -166,7 +169,7 @@ class Keeper {
     if (storesToCopy(folder).length === 0) return false;
     makeFolder(target);
     await removeIncomplete(target);
-    checkRoom(target, folder);
+    checkRoom(target, folder, REMEDY);
     const name = backupName(clock.now());
     try {
       const { stores: made } = await run(
@@ -188,8 +191,11 @@ class Keeper {
   }
 }
 
-/** Throws `disk_full` when the disk of the target has no room for a copy of the folder's stores. */
-export function checkRoom(target: string, folder: StoresOf): void {
+/**
+ * Throws `disk_full` with the remedy when the disk of the target has no room for a copy of the
+ * folder's stores.
+ */
+export function checkRoom(target: string, folder: StoresOf, remedy: string): void {
   const bytes = storesToCopy(folder).reduce(
     (sum, { directory, name }) => sum + fileBytes(join(directory, `${name}.mdb`)),
     0,
@@ -198,7 +204,7 @@ export function checkRoom(target: string, folder: StoresOf): void {
   if (bavail * bsize >= bytes * 1.1 + SPARE_BYTES) return;
   throw new StewardError("disk_full", `${target} has no space for a backup of ${bytes} bytes`, {
     rule: "space for a backup",
-    remedy: "lower state.backup.keep, or name a folder on a larger disk in state.backup.directory",
+    remedy,
   });
 }
 

@@ -176,7 +176,8 @@ function assertPrivate(
     throw unusable(
       path,
       `belongs to user ${uid}, not to Steward's (${own})`,
-      `chown ${own} ${path}`,
+      // Root must not take it from the user that Steward runs as at other times.
+      own === 0 ? "run Steward as that user" : `chown ${own} ${path}`,
     );
 }
 
