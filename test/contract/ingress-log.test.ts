@@ -1,12 +1,17 @@
 import { copyFileSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
+import { systemClock } from "../../src/kernel/base/clock.ts";
+import { createLog } from "../../src/kernel/base/log.ts";
+import { Journal } from "../../src/monitor/ingress/journal.ts";
+import { openIngressStore } from "../../src/monitor/ingress/open.ts";
 import { removeTemporaryFolders, runSteward, temporaryFolder } from "./daemon.ts";
 import { audit, flow, Site, text, wrapped } from "./ingress-site.ts";
 
 afterAll(removeTemporaryFolders);
 
 const REFUSED = { kind: "refuse", grpc: 14, http: 503 } as const;
+const log = createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 });
 const open: AsyncDisposable[] = [];
 afterEach(async () => {
   for (const one of open.splice(0).toReversed()) await one[Symbol.asyncDispose]();
@@ -104,6 +109,37 @@ describe("the ingress log", () => {
     expect(site.exported.logs().map(({ body }) => body)).toContain("after");
   });
 
+  it("applies what was accepted when the clock is behind that time at the next start", async () => {
+    const site = await newSite();
+    await site.start();
+    await site.ready();
+    site.exported.answer = REFUSED;
+    expect((await site.stream(text(wrapped(flow())))).status).toBe(200);
+    await site.daemon?.stop("SIGKILL");
+    // What was accepted an hour from now: as if the clock had been set back meanwhile.
+    const signal = new AbortController().signal;
+    const limits = { maxBytes: 2 ** 20, maxEntries: 10 };
+    const { env, release } = await openIngressStore(
+      { clock: systemClock, log, version: "0.0.0-test" },
+      { ...limits, directory: join(site.state, "ingress-wal") },
+      signal,
+    );
+    const journal = await Journal.open(env, limits, signal);
+    const acceptedMs = Date.now() + 3_600_000;
+    const network = [...journal.entries()][0]?.network ?? "";
+    const body = Buffer.from(text(flow(acceptedMs)));
+    await journal.append({ network, source: "stream", body, acceptedMs });
+    await env.close();
+    release();
+
+    site.exported.clear();
+    site.exported.answer = { kind: "accept" };
+    await site.start();
+    await expect.poll(() => site.readyz()).toBe("200 ok");
+    const flows = site.exported.logs().filter(({ name }) => name === "vpn.network.flow");
+    expect(flows).toHaveLength(2);
+  });
+
   it("refuses what does not fit with a remedy, and takes bodies again once it was exported", async () => {
     const site = await newSite();
     await site.start({ ingress_wal: { max_entries: 2 } });
@@ -133,6 +169,31 @@ describe("the ingress log", () => {
     expect((await site.stream(others[1] ?? "")).status).toBe(200);
     await vi.waitFor(() => expect(site.audits().size).toBe(3), { timeout: 60_000, interval: 50 });
     expect(new Set(site.audits().values())).toEqual(new Set([1]));
+  });
+
+  it("loses nothing in an outage longer than any request is tried", async () => {
+    const site = await newSite();
+    await site.start({ otlp: { timeout: "1s" } });
+    await site.ready();
+    site.exported.answer = REFUSED;
+    expect((await site.stream(text(wrapped(audit("outage-0"))))).status).toBe(200);
+    await expect
+      .poll(() => site.daemon?.stderr.some((line) => line.includes("logs export failed")))
+      .toBe(true);
+    await expect.poll(() => site.readyz()).toBe("503 ingress_wal: retrying");
+    expect((await site.stream(text(wrapped(audit("outage-1"))))).status).toBe(200);
+    const { refused } = site.exported;
+    await expect.poll(() => site.exported.refused).toBeGreaterThan(refused + 3);
+    site.exported.answer = { kind: "accept" };
+    await site.ready();
+    await expect
+      .poll(() => site.audits())
+      .toEqual(
+        new Map([
+          ["outage-0", 1],
+          ["outage-1", 1],
+        ]),
+      );
   });
 
   it("keeps at a stop what could not be exported, and drains what can", async () => {

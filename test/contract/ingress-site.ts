@@ -30,7 +30,7 @@ export class Site implements AsyncDisposable {
 
   async start(sections: Section = {}): Promise<Daemon> {
     const { clientId, clientSecret } = this.estate.tailscale.credentials;
-    const { ingress_wal: log, ...others } = sections;
+    const { ingress_wal: log, otlp, ...others } = sections;
     this.config = join(temporaryFolder(), "steward.yaml");
     writeFileSync(
       this.config,
@@ -42,6 +42,7 @@ export class Site implements AsyncDisposable {
           endpoint: this.exported.endpoint,
           metric_interval: "1h",
           retry: { enabled: false },
+          ...(otlp as object),
         },
         vpn: {
           url: this.estate.tailscale.url,
@@ -139,9 +140,9 @@ export function audit(id: string): object {
   };
 }
 /** A flow record that was never sent before. */
-export function flow(): object {
+export function flow(nowMs: number = Date.now()): object {
   next += 1;
-  const at = (ms: number): string => new Date(Date.now() - 10_000 + ms).toISOString();
+  const at = (ms: number): string => new Date(nowMs - 10_000 + ms).toISOString();
   const src = `100.64.0.7:${1_024 + next}`;
   const counters = { txPkts: 9, txBytes: 1_200, rxPkts: 8, rxBytes: 5_400 };
   return {

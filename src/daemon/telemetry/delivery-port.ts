@@ -26,8 +26,8 @@ export function createDeliveryPorts(telemetry: Pick<Telemetry, "flush" | "status
 }
 
 /**
- * True when everything written until now left the process without a failed request. Without an
- * exporter there is nothing to wait for: a pull endpoint serves from memory.
+ * True when everything written until now left the process and nothing was lost. Without an exporter
+ * there is nothing to wait for: a pull endpoint serves from memory.
  */
 async function exported(
   telemetry: Pick<Telemetry, "flush" | "status">,
@@ -41,9 +41,12 @@ async function exported(
   return finished && thread === "running" && losses(ledger) === before;
 }
 
-/** Requests and snapshots that failed, of metrics and log records. */
+/**
+ * Requests of metrics and snapshots that failed, and log records that were lost: those of a request
+ * that is tried again are not (`src/kernel/telemetry/thread/export/persistent.ts`).
+ */
 function losses(ledger: LedgerView | undefined): number {
   if (ledger === undefined) return 0;
   const { metrics, logs } = ledger.signals;
-  return metrics.failures + logs.failures + ledger.snapshotsSkipped;
+  return metrics.failures + logs.itemsLost + ledger.snapshotsSkipped;
 }

@@ -33,6 +33,7 @@ import type { Telemetry } from "../../kernel/telemetry/telemetry.ts";
 import type { TelemetryOptions } from "../../kernel/telemetry/options.ts";
 import type { Tracing } from "../../kernel/telemetry/tracing/tracing.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
+import { ingressWal } from "../../monitor/ingress/config/ingress-keys.ts";
 import { processScope, telemetryOptions, exportsSelfMetrics } from "./telemetry-options.ts";
 
 /** Metric families that `/api/v1/metrics` shows. */
@@ -89,12 +90,20 @@ export interface ProcessTelemetry {
   reportComponents(supervisor: Pick<Supervisor, "states">): void;
 }
 
+/** What the ingress log applied cannot be applied again: its log records are kept. */
+function daemonOptions(config: Config, pull: boolean): TelemetryOptions {
+  const { logs, ...options } = telemetryOptions(config, pull);
+  return logs === undefined
+    ? options
+    : { ...options, logs: { ...logs, keeps: config.get(ingressWal.enabled) } };
+}
+
 /** Logs are exported when a receiver is configured; spans too when tracing is on. */
 export async function createProcessTelemetry(
   deps: ProcessTelemetryDeps,
 ): Promise<ProcessTelemetry> {
   const { config, clock, log, version } = deps;
-  const options = deps.options ?? telemetryOptions(config, deps.pull);
+  const options = deps.options ?? daemonOptions(config, deps.pull);
   const telemetry = createTelemetry({ clock, log: log.child("telemetry") }, options);
   const scope = telemetry.scope(processScope(config, { version, environment: process.env }));
   const itself = exportsSelfMetrics(config);

@@ -123,11 +123,20 @@ interface QueueOptions {
   readonly exportTimeoutMs?: number;
 }
 
+interface LogKeeping {
+  /**
+   * Sends a batch that failed again until it arrives, is rejected, or the process stops; the queue
+   * then drops newer records. `exportTimeoutMs` is not used. Default false; standard output never
+   * does.
+   */
+  readonly keeps?: boolean;
+}
+
 /** What is enabled. With none of the five there is no thread. */
 export interface TelemetryOptions {
   /** `intervalMs` 60,000 and `batchSize` 5,000 points a request unless given. */
   readonly metrics?: OtlpTarget & { readonly intervalMs?: number; readonly batchSize?: number };
-  readonly logs?: OtlpTarget & QueueOptions & { readonly limits?: Partial<LogLimits> };
+  readonly logs?: OtlpTarget & QueueOptions & LogKeeping & { readonly limits?: Partial<LogLimits> };
   readonly traces?: OtlpTarget & QueueOptions;
   /** Whether metrics can be pulled through `expose`. */
   readonly pull: boolean;
@@ -152,7 +161,10 @@ export function compileOptions(options: TelemetryOptions): ThreadOptions {
   const { metrics, logs, traces, scrape } = options;
   return {
     metrics: metrics && compileMetrics(metrics),
-    logs: logs && compileItems(logs, { batchSize: LOGS_PER_MESSAGE, delayMs: LOG_DELAY_MS }),
+    logs: logs && {
+      ...compileItems(logs, { batchSize: LOGS_PER_MESSAGE, delayMs: LOG_DELAY_MS }),
+      keeps: (logs.keeps ?? false) && logs.protocol !== "stdout",
+    },
     traces:
       traces && compileItems(traces, { batchSize: SPANS_PER_MESSAGE, delayMs: SPAN_DELAY_MS }),
     pull: scrape && compilePull(scrape),

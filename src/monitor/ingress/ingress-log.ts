@@ -8,7 +8,7 @@ import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import { orAborted, waitFor } from "../../kernel/async/wait.ts";
 import { backoffMs, type Backoff } from "../../kernel/async/backoff.ts";
-import type { Component, Health } from "../../kernel/supervisor/component.ts";
+import { STORE_START_MS, type Component, type Health } from "../../kernel/supervisor/component.ts";
 import type { Env } from "../../kernel/state/types.ts";
 import { Journal, type Entry, type JournalSize, type Received } from "./journal.ts";
 import { openIngressStore } from "./open.ts";
@@ -84,6 +84,8 @@ class DurableIngress implements IngressLog {
   #working: Promise<void> = Promise.resolve();
   #wake = Promise.withResolvers<void>();
   #gatherSinceMs: number | undefined;
+  /** Whether the last export failed. */
+  #exportFailed = false;
   #exportMs = 0;
   #exportedMs = Number.NEGATIVE_INFINITY;
 
@@ -95,6 +97,7 @@ class DurableIngress implements IngressLog {
       name: INGRESS,
       needs: deps.needs,
       readiness: "required",
+      startTimeoutMs: STORE_START_MS,
       stopTimeoutMs: STOP_MS,
       // A log that cannot be opened must not end the monitor's thread: receivers stay closed.
       start: (signal) => this.#start(signal),
@@ -187,7 +190,8 @@ class DurableIngress implements IngressLog {
   async #step(journal: Journal): Promise<void> {
     await journal.sweep();
     for (const entry of unapplied(journal, this.#applied)) {
-      if (this.#isBatchFull()) break;
+      // In an outage the queue of log records fills, and would drop those of further bodies.
+      if (this.#exportFailed || this.#isBatchFull()) break;
       const effect =
         this.#effects.take(entry.number) ?? this.#deps.effectOf(entry, journal.body(entry.number));
       const records = await effect(this.#stopping.signal);
@@ -202,7 +206,8 @@ class DurableIngress implements IngressLog {
     const { clock, settle, deliver } = this.#deps;
     const beganMs = clock.monotonic();
     settle();
-    if (!(await deliver(DELIVERY_MS)))
+    this.#exportFailed = !(await deliver(DELIVERY_MS));
+    if (this.#exportFailed)
       throw new StewardError("upstream", "what was applied could not be exported");
     this.#exportedMs = clock.monotonic();
     this.#exportMs = this.#exportedMs - beganMs;
@@ -223,8 +228,8 @@ class DurableIngress implements IngressLog {
 
   /** At once while somebody waits for it: receivers for the replay, the process for its end. */
   #isExportDue(): boolean {
-    if (this.#phase === "replaying" || this.#phase === "draining" || this.#isBatchFull())
-      return true;
+    if (this.#phase === "replaying" || this.#phase === "draining") return true;
+    if (this.#exportFailed || this.#isBatchFull()) return true;
     return this.#deps.clock.monotonic() >= this.#dueMs();
   }
 

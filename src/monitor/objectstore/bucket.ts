@@ -25,10 +25,13 @@ const ATTEMPTS = 3;
 const CONNECT_MS = 5_000;
 const REQUEST_MS = 30_000;
 
-/** Makes no request yet. */
-export function createBucket(options: ObjectStoreOptions): Bucket {
+/**
+ * Makes no request yet. `requestMs`: for the head of a response from the start of the request, and
+ * between two pieces of its body.
+ */
+export function createBucket(options: ObjectStoreOptions, requestMs: number = REQUEST_MS): Bucket {
   let client: Promise<S3Client> | undefined;
-  const open = (): Promise<S3Client> => (client ??= openClient(options));
+  const open = (): Promise<S3Client> => (client ??= openClient(options, requestMs));
   return {
     async list(prefix, after, most, signal) {
       const { ListObjectsV2Command } = await import("@aws-sdk/client-s3");
@@ -78,7 +81,7 @@ export function createBucket(options: ObjectStoreOptions): Bucket {
   };
 }
 
-async function openClient(options: ObjectStoreOptions): Promise<S3Client> {
+async function openClient(options: ObjectStoreOptions, requestMs: number): Promise<S3Client> {
   const { S3Client: Client } = await import("@aws-sdk/client-s3");
   const { credentials } = options;
   return new Client({
@@ -89,7 +92,13 @@ async function openClient(options: ObjectStoreOptions): Promise<S3Client> {
     // Stores other than Amazon's lack the newer checksums.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
-    requestHandler: { connectionTimeout: CONNECT_MS, requestTimeout: REQUEST_MS },
+    requestHandler: {
+      connectionTimeout: CONNECT_MS,
+      requestTimeout: requestMs,
+      // Otherwise the SDK only logs a warning.
+      throwOnRequestTimeout: true,
+      socketTimeout: requestMs,
+    },
     ...(credentials === undefined
       ? {}
       : {

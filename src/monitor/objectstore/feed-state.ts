@@ -27,11 +27,15 @@ export class FeedState {
   readonly #at: string;
   readonly seen: Map<string, number> = new Map<string, number>();
   readonly gaps: Map<string, Gap> = new Map<string, Gap>();
-  /** By prefix: the last key processed, while its list is unfinished. */
+  /**
+   * By prefix: the last key of its processed pages, of finished prefixes too, until all are finished.
+   */
   readonly resume: Map<string, string> = new Map<string, string>();
   cursorMs: number | undefined;
   /** Start time of the unfinished lists: objects ingested meanwhile must not move it. */
   #scanFromMs: number | undefined;
+  /** Newest object evicted from `seen` for the limit: a new list must not show it again. */
+  #evictedMs: number | undefined;
 
   constructor(evidence: Evidence, signal: string, options: ObjectStoreOptions) {
     this.#evidence = evidence;
@@ -40,6 +44,8 @@ export class FeedState {
     this.cursorMs = typeof cursor === "number" ? cursor : undefined;
     const scanFrom = evidence.get(`${this.#at}/scan-from`);
     this.#scanFromMs = typeof scanFrom === "number" ? scanFrom : undefined;
+    const evicted = evidence.get(`${this.#at}/evicted`);
+    this.#evictedMs = typeof evicted === "number" ? evicted : undefined;
     this.#load("seen", (key, value) => typeof value === "number" && this.seen.set(key, value));
     this.#load("gap", (key, value) => isGap(value) && this.gaps.set(key, value));
     this.#load("scan", (key, value) => typeof value === "string" && this.resume.set(key, value));
@@ -62,12 +68,20 @@ export class FeedState {
     const cursorMs = Math.max(this.cursorMs ?? timeMs, timeMs);
     if (cursorMs !== this.cursorMs) changes.set(`${this.#at}/cursor`, cursorMs);
     if (this.gaps.has(key)) changes.set(`${this.#at}/gap/${key}`, undefined);
-    const gone = this.#outdated(Math.min(cursorMs - 2 * lookbackMs, fromMs));
-    for (const old of gone) changes.set(`${this.#at}/seen/${old}`, undefined);
+    const old = this.#outdated(Math.min(cursorMs - 2 * lookbackMs, fromMs));
+    const excess = this.#excess(new Set(old));
+    const evictedMs = Math.max(
+      ...excess.map((each) => this.seen.get(each) ?? 0),
+      this.#evictedMs ?? 0,
+    );
+    if (excess.length > 0) changes.set(`${this.#at}/evicted`, evictedMs);
+    const gone = [...old, ...excess];
+    for (const each of gone) changes.set(`${this.#at}/seen/${each}`, undefined);
     await this.#evidence.change(changes);
     this.cursorMs = cursorMs;
+    if (excess.length > 0) this.#evictedMs = evictedMs;
     this.gaps.delete(key);
-    for (const old of gone) this.seen.delete(old);
+    for (const each of gone) this.seen.delete(each);
     this.seen.set(key, timeMs);
   }
 
@@ -94,18 +108,17 @@ export class FeedState {
     this.gaps.set(key, gap);
   }
 
-  /** Start time of the next listing. */
+  /** Start time of the next listing. Later than the lookback where `seen` does not reach so far. */
   fromMs(
     nowMs: number,
     { initialLookbackMs, lookbackMs }: Pick<ObjectStoreOptions, "initialLookbackMs" | "lookbackMs">,
   ): number {
-    return (
-      this.#scanFromMs ??
-      (this.cursorMs === undefined ? nowMs - initialLookbackMs : this.cursorMs - lookbackMs)
-    );
+    if (this.#scanFromMs !== undefined) return this.#scanFromMs;
+    if (this.cursorMs === undefined) return nowMs - initialLookbackMs;
+    return Math.max(this.cursorMs - lookbackMs, (this.#evictedMs ?? 0) + 1);
   }
 
-  /** Stores list positions by prefix; prefixes that are absent are finished. */
+  /** Stores list positions by prefix; none when every prefix is finished. */
   async listed(resume: ReadonlyMap<string, string>, fromMs: number): Promise<void> {
     const changes = new Map<string, unknown>();
     for (const prefix of this.resume.keys())
@@ -120,16 +133,38 @@ export class FeedState {
     for (const [prefix, after] of resume) this.resume.set(prefix, after);
   }
 
-  /** Seen keys that no list shows again, and the oldest beyond the limit. */
+  /** Seen keys that no list shows again. */
   #outdated(beforeMs: number): string[] {
-    const old = [...this.seen].filter(([, timeMs]) => timeMs < beforeMs).map(([key]) => key);
-    const excess = this.seen.size - old.length - MAX_SEEN + 1;
-    if (excess <= 0) return old;
-    const gone = new Set(old);
-    const rest = [...this.seen]
-      .filter(([key]) => !gone.has(key))
+    return [...this.seen].filter(([, timeMs]) => timeMs < beforeMs).map(([key]) => key);
+  }
+
+  /**
+   * Seen keys beyond the limit, the oldest first. Those that the unfinished lists have passed come
+   * before those that they show again: without them an object of the present page would be ingested
+   * again at each run.
+   */
+  #excess(outdated: ReadonlySet<string>): string[] {
+    const count = this.seen.size - outdated.size - MAX_SEEN + 1;
+    if (count <= 0) return [];
+    const sorted = [...this.seen]
+      .filter(([key]) => !outdated.has(key))
       .toSorted(([, left], [, right]) => left - right);
-    return [...old, ...rest.slice(0, excess).map(([key]) => key)];
+    const excess = new Set<string>();
+    for (const [key] of sorted) {
+      if (excess.size === count) break;
+      if (this.#isPassed(key)) excess.add(key);
+    }
+    for (const [key] of sorted) {
+      if (excess.size === count) break;
+      excess.add(key);
+    }
+    return [...excess];
+  }
+
+  #isPassed(key: string): boolean {
+    for (const [prefix, after] of this.resume)
+      if (key <= after && key.startsWith(prefix)) return true;
+    return false;
   }
 
   #load(kind: string, keep: (key: string, value: unknown) => unknown): void {

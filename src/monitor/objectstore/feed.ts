@@ -75,8 +75,10 @@ interface Listing {
   readonly fromMs: number;
   readonly candidates: readonly Candidate[];
   readonly newestMs: number | undefined;
-  /** By prefix: the last key listed, where more follow. */
-  readonly more: ReadonlyMap<string, string>;
+  /** By prefix: the last key listed in this run or, without one, before; empty when there is none. */
+  readonly last: ReadonlyMap<string, string>;
+  /** Prefixes with more keys. */
+  readonly more: ReadonlySet<string>;
 }
 
 /** `signal` names its kind: flow, audit, k8s_audit. */
@@ -133,39 +135,43 @@ class BucketFeed implements Feed {
 
   /**
    * A listing resumes after its last fully processed page. A page with remaining objects is listed
-   * again from the same start time, since those may be older than what was ingested.
+   * again from the same start time, since those may be older than what was ingested. While a prefix
+   * is unfinished, finished ones keep their position too: the start time stays, and `seen` does not
+   * reach back to it.
    */
-  #resumeAfter({ more }: Listing, left: readonly Candidate[]): Map<string, string> {
-    const resume = new Map(more);
-    for (const { prefix } of left)
-      if (prefix !== undefined) resume.set(prefix, this.#state.resume.get(prefix) ?? "");
-    return resume;
+  #resumeAfter({ last, more }: Listing, left: readonly Candidate[]): Map<string, string> {
+    const behind = new Set(left.flatMap(({ prefix }) => prefix ?? []));
+    if (behind.size === 0 && more.size === 0) return new Map();
+    return new Map(
+      [...last].map(([prefix, key]) => [
+        prefix,
+        behind.has(prefix) ? (this.#state.resume.get(prefix) ?? "") : key,
+      ]),
+    );
   }
 
   async #list(tick: Tick): Promise<Listing> {
     const { prefix, layout, maxObjects } = this.#options;
     const fromMs = this.#state.fromMs(tick.nowMs, this.#options);
     const candidates: Candidate[] = [];
-    const more = new Map<string, string>();
-    let newestMs: number | undefined;
+    const last = new Map<string, string>();
+    const more = new Set<string>();
+    // Lists that resume do not show what they have passed.
+    let newestMs = this.#state.resume.size > 0 ? this.#state.cursorMs : undefined;
     for (const each of prefixesOf(
       layout === "partitioned" && prefix !== "" && !prefix.endsWith("/") ? `${prefix}/` : prefix,
       layout,
       fromMs,
       tick.nowMs,
     )) {
+      const after = this.#state.resume.get(each) ?? "";
       const page = await tick.list(() =>
         this.#timed("list", () =>
-          this.#deps.bucket.list(
-            each,
-            this.#state.resume.get(each) ?? "",
-            PAGES_OF_OBJECTS * maxObjects,
-            tick.signal,
-          ),
+          this.#deps.bucket.list(each, after, PAGES_OF_OBJECTS * maxObjects, tick.signal),
         ),
       );
-      const last = page.keys.at(-1);
-      if (page.more && last !== undefined) more.set(each, last);
+      last.set(each, page.keys.at(-1) ?? after);
+      if (page.more && page.keys.length > 0) more.add(each);
       for (const key of page.keys) {
         const name = readName(key, layout);
         if (name !== undefined && name.timeMs <= tick.nowMs + FUTURE_MS)
@@ -176,7 +182,7 @@ class BucketFeed implements Feed {
           candidates.push({ key, name, prefix: each });
       }
     }
-    return { fromMs, candidates, newestMs, more };
+    return { fromMs, candidates, newestMs, last, more };
   }
 
   #reasonToSkip(

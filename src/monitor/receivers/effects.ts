@@ -12,7 +12,7 @@ export interface ReceiverEffects {
   readonly stream: StreamRecords;
   readonly webhook: CountedEvents;
   /** Throws `not_found` for a network that is not configured. */
-  of(entry: Pick<Entry, "network" | "source">, body: Buffer): Effect;
+  of(entry: Pick<Entry, "network" | "source" | "acceptedMs">, body: Buffer): Effect;
 }
 
 export function createReceiverEffects(
@@ -24,7 +24,7 @@ export function createReceiverEffects(
   return {
     stream,
     webhook,
-    of({ network, source }, body) {
+    of({ network, source, acceptedMs }, body) {
       const target = targets.find(({ id }) => id === network);
       if (target === undefined)
         throw new StewardError(
@@ -32,7 +32,9 @@ export function createReceiverEffects(
           `the ingress log has bodies of the network ${JSON.stringify(network)}, which is not configured`,
           { remedy: "configure the network again until the log is empty, or remove the log" },
         );
-      return (source === "stream" ? stream : webhook).replay(target, body);
+      return source === "stream"
+        ? stream.replay(target, body, acceptedMs)
+        : webhook.replay(target, body);
     },
   };
 }

@@ -1,10 +1,11 @@
+import { Readable } from "node:stream";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createLog } from "../../../src/kernel/base/log.ts";
 import type { SeriesScope } from "../../../src/kernel/telemetry/writer/scope.ts";
 import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer/writer.ts";
 import type { Evidence } from "../../../src/monitor/checkpoints/types.ts";
-import { createBucket } from "../../../src/monitor/objectstore/bucket.ts";
+import { createBucket, type Bucket } from "../../../src/monitor/objectstore/bucket.ts";
 import { createFeed } from "../../../src/monitor/objectstore/feed.ts";
 import type { ObjectStoreOptions } from "../../../src/monitor/options.ts";
 import { createManualClock } from "../../kernel/supervisor/manual-clock.ts";
@@ -39,7 +40,25 @@ function memory(): Evidence & { readonly held: Map<string, unknown> } {
 
 const limits = { wireBytes: 1_000_000, decompressedBytes: 1_000_000, records: 1_000 };
 
-function setUp(changes: Partial<ObjectStoreOptions> = {}, evidence = memory()) {
+/** The objects without a server, for tests with thousands of them. */
+function local(): Bucket {
+  return {
+    list(prefix, after, most) {
+      const keys = [...bucket.objects.keys()]
+        .filter((key) => key.startsWith(prefix) && key > after)
+        .toSorted();
+      return Promise.resolve({ keys: keys.slice(0, most), more: keys.length > most });
+    },
+    read: (key) => Promise.resolve(Readable.from([bucket.objects.get(key)])),
+    close: () => undefined,
+  };
+}
+
+function setUp(
+  changes: Partial<ObjectStoreOptions> = {},
+  evidence = memory(),
+  from: (options: ObjectStoreOptions) => Bucket = createBucket,
+) {
   const clock = createManualClock();
   const scope = createTelemetryWriter({ clock }).scope({
     name: "n",
@@ -70,7 +89,7 @@ function setUp(changes: Partial<ObjectStoreOptions> = {}, evidence = memory()) {
   const received: number[] = [];
   const lines: string[] = [];
   let refuse = false;
-  const s3 = createBucket(options);
+  const s3 = from(options);
   const feed = createFeed(
     {
       clock,
@@ -127,6 +146,11 @@ function setUp(changes: Partial<ObjectStoreOptions> = {}, evidence = memory()) {
 const put = (key: string, text: string | Uint8Array): void =>
   void bucket.objects.set(key, typeof text === "string" ? Buffer.from(text) : text);
 const day = "2026/11/20";
+/** `2026/11/20/2026-11-20-12-00-00.ndjson`. */
+function keyOf(ms: number): string {
+  const text = new Date(ms).toISOString().slice(0, 19);
+  return `${text.slice(0, 10).replaceAll("-", "/")}/${text.replaceAll(/[T:]/g, "-")}.ndjson`;
+}
 const sound = Array.from({ length: 50 }, (_, at) => `{"at":${at}}\n`).join("");
 
 describe("A feed of an object store", () => {
@@ -222,6 +246,55 @@ describe("A feed of an object store", () => {
     expect(truncated[0]).toBe(1);
     expect(truncated).toContain(0);
     expect(series()["backlog"]).toBe(0);
+    close();
+  });
+
+  it("reads a backlog of more days than it can remember the objects of, each object once, and ends", async () => {
+    const minutes = 4 * 24 * 60;
+    for (let minute = 0; minute < minutes; minute++)
+      put(keyOf(NOW_MS - minute * 60_000), `{"n":${minute}}`);
+    const options = { maxObjects: 500, initialLookbackMs: 5 * 24 * HOUR_MS };
+    const evidence = memory();
+    let reads = 0;
+    for (let round = 0; round < 13; round++) {
+      // A restart loses nothing and repeats nothing.
+      const { run, rows, series, close } = setUp(options, evidence, local);
+      await run(NOW_MS + round * 60_000);
+      reads += rows.length;
+      close();
+      if (round < 11) expect(series()["discovered.newest.age"], `run ${round}`).toBe(round * 60);
+      else expect(series()).toMatchObject({ backlog: 0, "scan.truncated": 0 });
+    }
+    expect(reads).toBe(minutes);
+  });
+
+  it("reads thousands of objects once where the names are not in the order of time", async () => {
+    for (let index = 0; index < 5_900; index++)
+      put(
+        `${index < 5_200 ? "a" : "b"}/${keyOf(NOW_MS - index * 10_000).slice(11)}`,
+        `{"n":${index}}`,
+      );
+    const { run, rows, series, close } = setUp(
+      { layout: "flat", maxObjects: 500, initialLookbackMs: 24 * HOUR_MS },
+      memory(),
+      local,
+    );
+    for (let round = 0; round < 15; round++) await run(NOW_MS + round * 60_000);
+    expect(rows).toHaveLength(5_900);
+    expect(series()).toMatchObject({ backlog: 0, "scan.truncated": 0 });
+    close();
+  });
+
+  it("reads objects once of which the lookback has more than it can remember", async () => {
+    for (let second = 0; second < 5_400; second++)
+      put(keyOf(NOW_MS - second * 1_000), `{"n":${second}}`);
+    const { run, rows, close } = setUp(
+      { maxObjects: 3_000, lookbackMs: 3 * HOUR_MS, cycle: { ...limits, records: 3_000 } },
+      memory(),
+      local,
+    );
+    for (let round = 0; round < 4; round++) await run(NOW_MS + round * 60_000);
+    expect(rows).toHaveLength(5_400);
     close();
   });
 
@@ -377,6 +450,29 @@ describe("A feed of an object store", () => {
     bucket.faults.set(`${day}/2026-11-20-11-20-00.ndjson`, refusal(404, "NoSuchKey"));
     await run(NOW_MS + 120_000);
     expect(series()).toMatchObject({ gaps: 0 });
+    close();
+  });
+
+  it("gives up a list that is never answered and an object that stalls, with which it goes on", async () => {
+    const key = `${day}/2026-11-20-11-00-00.ndjson`;
+    put(key, '{"a":1}');
+    put(`${day}/2026-11-20-11-10-00.ndjson`, '{"a":2}');
+    const { run, rows, series, lines, close } = setUp({}, memory(), (options) =>
+      createBucket(options, 300),
+    );
+    bucket.faults.set("list", () => undefined);
+    await expect(run()).rejects.toThrow(/no complete response in time: list: TimeoutError/);
+    bucket.faults.delete("list");
+    bucket.faults.set(
+      key,
+      (response) => void response.writeHead(200, { "content-length": 7 }).write('{"a'),
+    );
+    await run();
+    expect(rows).toEqual([{ a: 2 }]);
+    expect(series()).toMatchObject({ gaps: 1, "skipped{read_error}": 1 });
+    expect(lines.join("\n")).toContain(
+      `an object could not be read; it is retried later feed=flow key=${key}`,
+    );
     close();
   });
 

@@ -77,7 +77,13 @@ export interface ThreadOptions {
   readonly metrics:
     | (WireTarget & { readonly intervalMs: number; readonly batchSize: number })
     | undefined;
-  readonly logs: (WireTarget & BatchOptions) | undefined;
+  readonly logs:
+    | (WireTarget &
+        BatchOptions & {
+          /** A batch that failed is sent again until it arrives, is rejected, or the process stops. */
+          readonly keeps: boolean;
+        })
+    | undefined;
   readonly traces: (WireTarget & BatchOptions) | undefined;
   readonly pull: WirePull | undefined;
   /** Timeout for the snapshot of a scope. */

@@ -43,8 +43,11 @@ export const KEPT_BYTES = 1024 * 1024;
 const CHUNK_RECORDS = 512;
 
 export interface BatchReader {
-  /** Throws a `Refusal`, or the signal's reason. */
-  read(body: Buffer, faults: Faults, signal: AbortSignal): Promise<Batch>;
+  /**
+   * Throws a `Refusal`, or the signal's reason. The present is not before `acceptedMs`, when the
+   * body came: the clock may have been set back since.
+   */
+  read(body: Buffer, faults: Faults, signal: AbortSignal, acceptedMs?: number): Promise<Batch>;
 }
 
 /** With caches of its own, which requests share. */
@@ -52,8 +55,8 @@ export function createBatchReader(clock: Pick<Clock, "now">): BatchReader {
   const decoder = createFlowDecoder();
   const instants = createInstantReader();
   return {
-    async read(body, faults, signal) {
-      const nowMs = clock.now();
+    async read(body, faults, signal, acceptedMs = 0) {
+      const nowMs = Math.max(clock.now(), acceptedMs);
       const kept = body.length <= KEPT_BYTES ? newChunk() : undefined;
       const skipped = { unclassified: 0, unwrap_drop: 0 };
       const counts: Record<RecordKind, number> = { flow: 0, audit: 0 };

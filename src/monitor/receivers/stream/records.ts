@@ -13,8 +13,8 @@ export interface StreamRecords {
   read(target: ReceiverTarget, body: Buffer, faults: Faults, signal: AbortSignal): Promise<Batch>;
   /** Counts what was read. */
   effect(target: ReceiverTarget, batch: Batch, bytes: number): Effect;
-  /** Reads and counts a body that was valid when it came. */
-  replay(target: ReceiverTarget, body: Buffer): Effect;
+  /** Reads and counts a body that was valid when it came, also when the clock is behind that time. */
+  replay(target: ReceiverTarget, body: Buffer, acceptedMs: number): Effect;
 }
 
 const noFaults: Faults = { undecodable: () => undefined, invalid: () => undefined };
@@ -44,9 +44,9 @@ export function createStreamRecords(clock: Clock): StreamRecords {
   return {
     read: (target, body, faults, signal) => readerOf(target).read(body, faults, signal),
     effect: (target, batch, bytes) => (signal) => count(target, batch, bytes, signal),
-    replay: (target, body) => async (signal) => {
+    replay: (target, body, acceptedMs) => async (signal) => {
       const batch = await readerOf(target)
-        .read(body, noFaults, signal)
+        .read(body, noFaults, signal, acceptedMs)
         .catch((thrown: unknown) => {
           throw thrown instanceof Refusal
             ? new StewardError("invalid", `a body that was accepted is not: ${thrown.message}`, {

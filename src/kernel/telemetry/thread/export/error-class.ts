@@ -47,6 +47,14 @@ const UNTRUSTED = /^(ERR_SSL|ERR_TLS|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/
 /** gRPC statuses that allow a retry (OTLP specification). */
 export const RETRYABLE_GRPC: ReadonlySet<number> = new Set([1, 4, 10, 11, 14, 15]);
 
+/** Not found and not implemented: `invalid`, but the fault of the address. */
+const NOT_SERVED: ReadonlySet<unknown> = new Set([404, 12]);
+
+/** Whether the items themselves are rejected, so that every attempt to send them fails. */
+export function isOfContents(error: unknown): boolean {
+  return classify(error) === "invalid" && !NOT_SERVED.has((error as { code?: unknown }).code);
+}
+
 /**
  * The class of an error. `httpStatus`: the last status of such requests, for errors that lack one.
  */

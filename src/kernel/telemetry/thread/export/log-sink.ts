@@ -8,6 +8,7 @@ import type { BatchOptions } from "../options.ts";
 import type { RemoteScope } from "../remote-scope.ts";
 import { Owners, type BatchExporter } from "./owners.ts";
 import type { EncodedLog } from "./otlp-logs.ts";
+import { persistentExporter, type PersistentOptions } from "./persistent.ts";
 import { QueueCount } from "../../../async/queue-count.ts";
 
 type SdkRecord = Parameters<LogRecordProcessor["onEmit"]>[0];
@@ -21,9 +22,14 @@ export interface LogSinkOptions {
   readonly batch: BatchOptions;
   /** For one batch with all its retries. */
   readonly exportTimeoutMs: number;
+  /** How a batch that failed is sent again; undefined: it is lost. */
+  readonly persistent: PersistentOptions | undefined;
   /** Called when one was dropped because the queue is full. */
   readonly dropped: () => void;
 }
+
+/** Longest delay of a timer: no limit. */
+const NEVER_MS = 2 ** 31 - 1;
 
 /** The bounded queue in front of the exporter; newer records are dropped and counted. */
 export class LogSink {
@@ -36,10 +42,12 @@ export class LogSink {
     this.#dropped = options.dropped;
     const { capacity, batchSize, delayMs } = options.batch;
     this.queue = new QueueCount(capacity);
-    const exporter = this.#owners.fence(
+    const { persistent } = options;
+    const fenced = this.#owners.fence(
       options.exporter((records) => this.queue.leave(records)),
       (records) => this.queue.drop(records),
     );
+    const exporter = persistent === undefined ? fenced : persistentExporter(fenced, persistent);
     // The processor's own bound is never reached: ours, which counts, is lower.
     this.processor = new BatchLogRecordProcessor({
       // Of a record the processor reads the resource only.
@@ -47,7 +55,8 @@ export class LogSink {
       maxQueueSize: 2 * capacity,
       maxExportBatchSize: batchSize,
       scheduledDelayMillis: delayMs,
-      exportTimeoutMillis: options.exportTimeoutMs,
+      // At a timeout the processor would go on as if the batch had left.
+      exportTimeoutMillis: persistent === undefined ? options.exportTimeoutMs : NEVER_MS,
     });
   }
 

@@ -42,7 +42,11 @@ export class Owners {
     return {
       export: (items, done) => {
         const left = items.filter(({ resource }) => this.#scopes.get(resource)?.mayLeave ?? true);
-        if (left.length < items.length) dropped(items.length - left.length);
+        if (left.length < items.length) {
+          dropped(items.length - left.length);
+          // The batch may come again, and an item is dropped once.
+          items.splice(0, items.length, ...left);
+        }
         if (left.length === 0) return done({ code: SUCCESS });
         inner.export(left, done);
       },

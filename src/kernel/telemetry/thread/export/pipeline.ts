@@ -91,9 +91,11 @@ function createLogSink(
   { deps, dropped, watch }: SinkDeps,
 ): LogSink {
   return new LogSink({
-    exporter: (done) => watchLogs(createLogExporter(target, deps), { ...watch, done }),
+    exporter: (done) =>
+      watchLogs(createLogExporter(target, deps), { ...watch, keeps: target.keeps, done }),
     batch: target,
     exportTimeoutMs: target.exportTimeoutMs,
+    persistent: target.keeps ? { ...target.retry, stopping: watch.stopping } : undefined,
     dropped,
   });
 }

@@ -30,6 +30,8 @@ export class Providers {
   readonly #readers = new Map<RemoteScope, PeriodicExportingMetricReader>();
   readonly #shutdowns = new Map<RemoteScope, () => Promise<void>>();
   #sdk: NodeSDK | undefined;
+  #flushing: Promise<void> = Promise.resolve();
+  #nextFlush: Promise<void> | undefined;
 
   constructor(deps: ProviderDeps) {
     this.#deps = deps;
@@ -61,8 +63,20 @@ export class Providers {
     await shutdown?.();
   }
 
-  /** Exports everything queued. Resolves on success or failure; the ledger has the result. */
-  async flush(): Promise<void> {
+  /**
+   * Exports everything queued. Resolves on success or failure; the ledger has the result. Waits for
+   * a flush that is running, since the SDK's second one does not; all that wait share the next.
+   */
+  flush(): Promise<void> {
+    this.#nextFlush ??= this.#flushing.then(() => {
+      this.#nextFlush = undefined;
+      this.#flushing = this.#flushOnce();
+      return this.#flushing;
+    });
+    return this.#nextFlush;
+  }
+
+  async #flushOnce(): Promise<void> {
     await Promise.allSettled([
       ...[...this.#readers.values()].map((reader) => reader.forceFlush()),
       this.#deps.logs?.processor.forceFlush(),
@@ -72,6 +86,7 @@ export class Providers {
 
   /** Flushes a last time, then closes the connections. */
   async shutdown(): Promise<void> {
+    await this.#flushing;
     await Promise.allSettled([
       ...[...this.#shutdowns.values()].map((shutdown) => shutdown()),
       this.#sdk?.shutdown(),

@@ -7,11 +7,12 @@ import { AggregationTemporality } from "@opentelemetry/sdk-metrics";
 import type { PushMetricExporter, ResourceMetrics } from "@opentelemetry/sdk-metrics";
 import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace";
 import type { Signal } from "../../status.ts";
-import { classify, RETRYABLE_GRPC } from "./error-class.ts";
+import { classify, isOfContents, RETRYABLE_GRPC } from "./error-class.ts";
 import type { Ledger } from "../ledger.ts";
 import type { WireTarget } from "../options.ts";
 import type { BatchExporter } from "./owners.ts";
 import type { EncodedLog } from "./otlp-logs.ts";
+import type { AttemptResult } from "./persistent.ts";
 import { delay, systemClock } from "../../../base/clock.ts";
 
 const RETRY_GROWTH = 1.5;
@@ -21,6 +22,8 @@ type Result = Parameters<Parameters<PushMetricExporter["export"]>[1]>[0];
 /** The enumeration is in a package that only the SDK depends on. */
 const SUCCESS: Result["code"] = 0;
 
+/** `unsent`: the request could not be made, which another attempt repeats. */
+type SendResult = Result & { readonly unsent?: boolean };
 type Send = (done: (result: Result) => void) => void;
 
 export interface WatchOptions {
@@ -34,6 +37,11 @@ export interface WatchOptions {
    * would delay every stop.
    */
   readonly stopping: AbortSignal;
+  /**
+   * Whether items are kept for another attempt: failures that may pass have the result `again`, and
+   * lose nothing.
+   */
+  readonly keeps?: boolean;
 }
 
 export function watchMetrics(inner: PushMetricExporter, options: WatchOptions): PushMetricExporter {
@@ -72,7 +80,7 @@ function watchItems<T>(
     export: (items, done) =>
       void deliver((finish) => inner.export(items, finish), items.length, options).then(
         (result) => {
-          options.done(items.length);
+          if (result.again !== true) options.done(items.length);
           done(result);
         },
       ),
@@ -81,7 +89,7 @@ function watchItems<T>(
   };
 }
 
-async function deliver(send: Send, items: number, options: WatchOptions): Promise<Result> {
+async function deliver(send: Send, items: number, options: WatchOptions): Promise<AttemptResult> {
   const began = performance.now();
   const result = await sendPatiently(send, options);
   const failure = succeeded(result)
@@ -90,18 +98,24 @@ async function deliver(send: Send, items: number, options: WatchOptions): Promis
         errorClass: classify(result.error, options.httpStatus()),
         message: result.error?.message ?? "no reason given",
       };
+  const again =
+    failure !== undefined &&
+    options.keeps === true &&
+    !options.stopping.aborted &&
+    result.unsent !== true &&
+    !isOfContents(result.error);
   options.ledger.enter(options.signal, {
-    items,
+    items: again ? 0 : items,
     seconds: (performance.now() - began) / 1000,
     failure,
   });
-  return result;
+  return again ? { ...result, again } : result;
 }
 
 async function sendPatiently(
   send: Send,
   { target: { protocol, retry }, stopping }: WatchOptions,
-): Promise<Result> {
+): Promise<SendResult> {
   const untilMs = performance.now() + retry.elapsedMs;
   let waitMs = retry.initialMs;
   for (let tries = 1; ; tries += 1) {
@@ -121,12 +135,13 @@ function succeeded(result: Result): boolean {
   return result.code === SUCCESS;
 }
 
-function sendOnce(send: Send): Promise<Result> {
+function sendOnce(send: Send): Promise<SendResult> {
   return new Promise((resolve) => {
     try {
       send(resolve);
     } catch (error) {
-      resolve({ code: 1, error: error instanceof Error ? error : new Error(String(error)) });
+      const failure = error instanceof Error ? error : new Error(String(error));
+      resolve({ code: 1, error: failure, unsent: true });
     }
   });
 }

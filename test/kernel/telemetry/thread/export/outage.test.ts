@@ -6,7 +6,8 @@ import { createManualClock } from "../../../supervisor/manual-clock.ts";
 import { reportTelemetry } from "../../../../../src/kernel/telemetry/report/telemetry-report.ts";
 import { createTelemetryWriter } from "../../../../../src/kernel/telemetry/writer/writer.ts";
 import { parseExposition } from "../../exposition-parser.ts";
-import { happened, memoryLog, scrape, spec, startTelemetry } from "../../fixtures.ts";
+import { startReceiver, type Receiver } from "../../../../support/otlp/receiver.ts";
+import { happened, memoryLog, NEVER_MS, scrape, spec, startTelemetry } from "../../fixtures.ts";
 
 function open() {
   const clock = createManualClock();
@@ -72,6 +73,74 @@ describe("A backend that is dead for an hour", () => {
     ]);
   });
 });
+
+describe.each(["grpc", "http"] as const)("Log records that are kept, over %s", (protocol) => {
+  const keeping = (endpoint: string) => ({
+    pull: false,
+    logs: {
+      protocol,
+      endpoint: endpoint.replace("http://", protocol === "grpc" ? "" : "http://"),
+      tls: { insecure: true },
+      timeoutMs: 2_000,
+      batchDelayMs: NEVER_MS,
+      exportTimeoutMs: 100,
+      retry: { enabled: false, initialMs: 20, maxMs: 50 },
+      keeps: true,
+    },
+  });
+  const bodies = (receiver: Receiver) => receiver.logs().map(({ body }) => body);
+
+  it("arrive once after an outage that outlasts every request, and a flush waits for it", async () => {
+    await using receiver = await closing(protocol);
+    receiver.answer = { kind: "refuse", grpc: 8, http: 500 };
+    await using telemetry = await startTelemetry(keeping(receiver.endpoint));
+    const scope = telemetry.scope(spec());
+    scope.log(happened, "first", { who: "a", count: 1 });
+    expect(await telemetry.flush(300)).toBe(false);
+    await expect
+      .poll(() => telemetry.status().ledger?.signals.logs.failures)
+      .toBeGreaterThanOrEqual(3);
+    scope.log(happened, "second", { who: "a", count: 2 });
+    // The first flush is still running: this one does not overtake it.
+    expect(await telemetry.flush(300)).toBe(false);
+    receiver.answer = { kind: "accept" };
+    expect(await telemetry.flush(60_000)).toBe(true);
+    expect(bodies(receiver)).toEqual(["first", "second"]);
+    expect(telemetry.status().ledger?.signals.logs).toMatchObject({ items: 2, itemsLost: 0 });
+  });
+
+  it("are given up when the receiver rejects them, and not when the address is wrong", async () => {
+    await using receiver = await closing(protocol);
+    receiver.answer = { kind: "refuse", grpc: 3, http: 400 };
+    await using telemetry = await startTelemetry(keeping(receiver.endpoint));
+    const scope = telemetry.scope(spec());
+    scope.log(happened, "rejected", { who: "a", count: 1 });
+    expect(await telemetry.flush(60_000)).toBe(true);
+    expect(telemetry.status().ledger?.signals.logs).toMatchObject({ items: 0, itemsLost: 1 });
+    receiver.answer = { kind: "refuse", grpc: 12, http: 404 };
+    scope.log(happened, "kept", { who: "a", count: 2 });
+    expect(await telemetry.flush(300)).toBe(false);
+    receiver.answer = { kind: "accept" };
+    expect(await telemetry.flush(60_000)).toBe(true);
+    expect(bodies(receiver)).toEqual(["kept"]);
+  });
+
+  it("do not keep the process from stopping", async () => {
+    await using receiver = await closing(protocol);
+    receiver.answer = { kind: "refuse", grpc: 14, http: 503 };
+    const telemetry = await startTelemetry(keeping(receiver.endpoint));
+    telemetry.scope(spec()).log(happened, "left", { who: "a", count: 1 });
+    expect(await telemetry.flush(300)).toBe(false);
+    await telemetry.component.stop(60_000);
+    expect(telemetry.status().ledger?.signals.logs).toMatchObject({ items: 0, itemsLost: 1 });
+  });
+});
+
+/** A receiver that closes with its block. */
+async function closing(protocol: "grpc" | "http"): Promise<Receiver & AsyncDisposable> {
+  const receiver = await startReceiver({ protocol });
+  return Object.assign(receiver, { [Symbol.asyncDispose]: () => receiver.close() });
+}
 
 describe("The house's metrics of delivery", () => {
   it("show what took time, what was cut, and the lines that were withheld", async () => {
