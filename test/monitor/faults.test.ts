@@ -144,7 +144,6 @@ const HOSTED: readonly (readonly Asked[])[] = [
     first("stream_status", "logstream", "getLogStreamingStatus.network", {
       calls: 2,
       forgives: ["404"],
-      states: { "404": "supported" },
     }),
     first("oauth_apps", "oauth_apps", "listOAuthApps", { forgives: ["403", "404"] }),
     first("services", "services", "listServices"),

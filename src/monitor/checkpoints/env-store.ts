@@ -11,9 +11,9 @@ import {
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import type { Env } from "../../kernel/state/types.ts";
-import { SeenSet, type SeenBatch } from "./seen-set.ts";
+import { SeenSet, type EarlyEvictions, type SeenBatch } from "./seen-set.ts";
 import { evidence, marks, seen, type SeenKey } from "./tables.ts";
-import type { Evidence, Marks, NetworkMemory, SeenDigests } from "./types.ts";
+import type { CappedDigests, Evidence, Marks, NetworkMemory } from "./types.ts";
 
 /** Digests per row and per transaction, well below the size limits of both. */
 const DIGESTS_PER_PART = 2_000;
@@ -62,7 +62,7 @@ function envMarks({ env }: EnvStoreDeps, network: string): Marks {
 }
 
 function envSeen(deps: EnvStoreDeps, network: string): NetworkMemory["seen"] {
-  const sets = new Map<string, SeenDigests>();
+  const sets = new Map<string, CappedDigests>();
   return (name, capacity) => {
     const known = sets.get(name) ?? new StoredDigests(deps, [network, name], capacity);
     sets.set(name, known);
@@ -71,7 +71,7 @@ function envSeen(deps: EnvStoreDeps, network: string): NetworkMemory["seen"] {
 }
 
 /** Digests stored under one name. */
-class StoredDigests implements SeenDigests {
+class StoredDigests implements CappedDigests {
   readonly #deps: EnvStoreDeps;
   readonly #owner: readonly [network: string, name: string];
   readonly #set: SeenSet;
@@ -92,6 +92,10 @@ class StoredDigests implements SeenDigests {
 
   get size(): number {
     return this.#set.size;
+  }
+
+  get evictedEarly(): EarlyEvictions {
+    return this.#set.evictedEarly;
   }
 
   has(digest: string): boolean {

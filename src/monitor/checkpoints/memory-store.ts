@@ -1,7 +1,7 @@
 /** Checkpoints of networks in memory, for the life of the process. */
 import type { Clock } from "../../kernel/base/clock.ts";
 import { SeenSet } from "./seen-set.ts";
-import type { Evidence, Marks, NetworkMemory, SeenDigests } from "./types.ts";
+import type { CappedDigests, Evidence, Marks, NetworkMemory } from "./types.ts";
 
 /** Returns one memory per network, always the same object. */
 export function createMemoryStore(clock: Pick<Clock, "now">): (network: string) => NetworkMemory {
@@ -30,13 +30,13 @@ function memoryMarks(): Marks {
 }
 
 function memorySeen(clock: Pick<Clock, "now">): NetworkMemory["seen"] {
-  const sets = new Map<string, SeenDigests>();
+  const sets = new Map<string, CappedDigests>();
   let batches = 0;
   return (name, capacity) => {
     const known = sets.get(name);
     if (known !== undefined) return known;
     const set = new SeenSet(capacity);
-    const digests: SeenDigests = {
+    const digests: CappedDigests = {
       has: (digest) => set.has(digest),
       add: (added, untilMs) => {
         set.add({ untilMs, number: (batches += 1), digests: [...added], parts: 0 });
@@ -45,6 +45,9 @@ function memorySeen(clock: Pick<Clock, "now">): NetworkMemory["seen"] {
       },
       get size() {
         return set.size;
+      },
+      get evictedEarly() {
+        return set.evictedEarly;
       },
     };
     sets.set(name, digests);

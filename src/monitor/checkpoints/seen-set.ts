@@ -23,10 +23,18 @@ interface Held extends SeenBatch {
   first: number;
 }
 
+/** Digests evicted before they expired. */
+export interface EarlyEvictions {
+  readonly count: number;
+  /** The latest expiry among them; undefined without any. */
+  readonly untilMs: number | undefined;
+}
+
 export class SeenSet {
   readonly #capacity: number;
   readonly #batches: Held[] = [];
   readonly #holder = new Map<string, Held>();
+  #evictedEarly: EarlyEvictions = { count: 0, untilMs: undefined };
 
   constructor(capacity: number) {
     this.#capacity = capacity;
@@ -34,6 +42,10 @@ export class SeenSet {
 
   get size(): number {
     return this.#holder.size;
+  }
+
+  get evictedEarly(): EarlyEvictions {
+    return this.#evictedEarly;
   }
 
   has(digest: string): boolean {
@@ -57,12 +69,23 @@ export class SeenSet {
     const gone: SeenBatch[] = [];
     for (let oldest = this.#batches[0]; oldest !== undefined; oldest = this.#batches[0]) {
       if (oldest.untilMs + GRACE_MS <= nowMs) this.#shorten(oldest, 0);
-      else if (this.#holder.size > this.#capacity) this.#shorten(oldest, this.#capacity);
+      else if (this.#holder.size > this.#capacity) this.#evict(oldest, nowMs);
       if (oldest.first < oldest.digests.length) break;
       this.#batches.shift();
       gone.push(oldest);
     }
     return gone;
+  }
+
+  #evict(oldest: Held, nowMs: number): void {
+    const before = this.#holder.size;
+    this.#shorten(oldest, this.#capacity);
+    const count = before - this.#holder.size;
+    if (count === 0 || oldest.untilMs <= nowMs) return;
+    this.#evictedEarly = {
+      count: this.#evictedEarly.count + count,
+      untilMs: Math.max(oldest.untilMs, this.#evictedEarly.untilMs ?? 0),
+    };
   }
 
   /** Evicts digests of a batch until the set fits the capacity. */

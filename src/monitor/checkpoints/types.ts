@@ -2,6 +2,21 @@
  * State that a network keeps between runs of the daemon: window positions and digests seen at their
  * edges.
  */
+import type { EarlyEvictions } from "./seen-set.ts";
+
+const OVERLAP_FROM = "/overlap-from";
+
+/**
+ * Name of the mark before which the overlap of a collector's windows does not begin, because not
+ * everything that was read up to there is remembered.
+ */
+export function overlapMark(collector: string): string {
+  return `${collector}${OVERLAP_FROM}`;
+}
+
+export function isOverlapMark(name: string): boolean {
+  return name.endsWith(OVERLAP_FROM);
+}
 
 /** Window positions by collector, scoped to one network. */
 export interface Marks {
@@ -22,6 +37,11 @@ export interface SeenDigests {
   readonly size: number;
 }
 
+export interface CappedDigests extends SeenDigests {
+  /** Since the set was loaded. */
+  readonly evictedEarly: EarlyEvictions;
+}
+
 /** Small JSON documents by key, e.g. the object-store collector's record of its objects. */
 export interface Evidence {
   get(key: string): unknown;
@@ -34,7 +54,7 @@ export interface Evidence {
 export interface NetworkMemory {
   readonly marks: Marks;
   /** Digests of replayed windows, at most `capacity` per name. */
-  seen(name: string, capacity: number): SeenDigests;
+  seen(name: string, capacity: number): CappedDigests;
   readonly evidence: Evidence;
   /** Presence of devices: kept wherever the marks are, also while evidence is in memory. */
   readonly presence: Evidence;

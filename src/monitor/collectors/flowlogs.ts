@@ -1,4 +1,5 @@
 /** Collector of network flow logs, read in overlapping windows, since records may appear late. */
+import { toStewardError } from "../../kernel/base/errors.ts";
 import { failureOf } from "../../kernel/client/failure.ts";
 import { defineOperation } from "../capability/operation.ts";
 import {
@@ -19,7 +20,8 @@ import {
   networkUniqueDstPorts,
 } from "../catalogue/flows.ts";
 import { networkFlowRecord } from "../catalogue/records.ts";
-import type { FlowLogOptions } from "../options.ts";
+import { overlapMark, type CappedDigests, type NetworkMemory } from "../checkpoints/types.ts";
+import type { FlowLogOptions, NetworkOptions } from "../options.ts";
 import type { TimeWindow } from "../providers/model.ts";
 import { defineWindowCollector } from "./collector.ts";
 import type { CollectorDeps, Tick } from "./collector.ts";
@@ -28,7 +30,7 @@ import { eachBatch } from "./log-batches.ts";
 import { flowlogsSection, isPolled } from "./log-sections.ts";
 import { getSettings } from "./settings.ts";
 
-/** Name of the stored digests of replayed connections. */
+/** Name of the stored digests of replayed connections, and of the mark of its overlap. */
 const REPLAY = "flowlogs";
 
 /** 403 means not licensed. */
@@ -66,18 +68,23 @@ export const flowlogs = defineWindowCollector({
     maxWindowMs,
     overlapMs: replayOverlapMs,
   }),
-  open: (deps, options) => async (tick, window) => {
-    const enabled = await isLoggingOn(deps, tick);
-    if (enabled !== undefined) reportFeature(tick, enabled);
-    if (enabled === false) return;
-    try {
-      await readWindow(deps, options, tick, window);
-    } catch (error) {
-      // Not licensed or disabled: retrying this window would never succeed.
-      if (!listFlowLogs.disabledBy.includes(failureOf(error)?.status ?? 0)) throw error;
-      return reportFeature(tick, false);
-    }
-    reportFeature(tick, true);
+  open(deps, options) {
+    const noteEvictions = createEvictionNotes(deps, options);
+    return async (tick, window) => {
+      const enabled = await isLoggingOn(deps, tick);
+      if (enabled !== undefined) reportFeature(tick, enabled);
+      if (enabled === false) return;
+      try {
+        await readWindow(deps, options, tick, window);
+      } catch (error) {
+        // Not licensed or disabled: retrying this window would never succeed.
+        if (!listFlowLogs.disabledBy.includes(failureOf(error)?.status ?? 0)) throw error;
+        return reportFeature(tick, false);
+      } finally {
+        await noteEvictions();
+      }
+      reportFeature(tick, true);
+    };
   },
 });
 
@@ -111,6 +118,56 @@ async function readWindow(
   await eachBatch(tick, listFlowLogs, provider.flowLogs(window, tick.signal), (records) =>
     flows.accept({ records, source: "poll", windowEndMs: window.toMs, ...replay }, tick.signal),
   );
+}
+
+/** Digests of replayed connections; undefined while nothing is read again. */
+export function replayDigests(
+  memory: NetworkMemory,
+  network: NetworkOptions,
+): CappedDigests | undefined {
+  const options = flowlogsSection.of(network);
+  return options !== undefined && isPolled(options) && options.replayOverlapMs > 0
+    ? memory.seen(REPLAY, options.replaySeenCapacity)
+    : undefined;
+}
+
+/**
+ * After a window: when digests were evicted whose connections could still be read again, warns, and
+ * stores from where on nothing is forgotten.
+ */
+function createEvictionNotes(
+  { memory, log, options }: CollectorDeps,
+  { lagMs, replayOverlapMs, replaySeenCapacity }: FlowLogOptions,
+): () => Promise<void> {
+  let counted = 0;
+  let isEvicting = false;
+  return async () => {
+    const digests = replayDigests(memory, options);
+    if (digests === undefined) return;
+    const { count, untilMs } = digests.evictedEarly;
+    const added = count - counted;
+    counted = count;
+    if (added === 0 || untilMs === undefined) return void (isEvicting = false);
+    if (!isEvicting)
+      log.warn(
+        "more flows in the overlap than can be remembered: less is read again, and records that appear late may be missed",
+        {
+          capacity: replaySeenCapacity,
+          remedy:
+            "raise collectors.flowlogs.replay_seen_capacity, or shorten collectors.flowlogs.replay_overlap",
+        },
+      );
+    isEvicting = true;
+    try {
+      // Windows end `lag` before the time they are read at, so this is the end of the last one with
+      // an evicted digest, or after it.
+      await memory.marks.set(overlapMark(REPLAY), untilMs - replayOverlapMs - lagMs);
+    } catch (error) {
+      log.warn("cannot store where the overlap of flow logs begins; flows may be counted twice", {
+        error: toStewardError(error),
+      });
+    }
+  };
 }
 
 function reportFeature(tick: Tick, enabled: boolean): void {

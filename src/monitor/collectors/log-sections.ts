@@ -82,7 +82,7 @@ export const flowlogsKeys = defineKeyGroup<FlowSection>("collectors.flowlogs", {
   replaySeenCapacity: {
     type: integer(1, 1_048_576),
     default: 131_072,
-    help: "Number of records of the overlap to remember.",
+    help: "Number of connections of the overlap to remember. With more, less is read again.",
   },
   logMode: {
     type: oneOf(["per_connection", "per_record", "off"]),

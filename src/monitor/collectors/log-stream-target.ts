@@ -15,14 +15,15 @@ const names: Readonly<Record<LogStreamType, string>> = {
   configuration: "configuration audit logs",
 };
 
+/** Undefined when there is nothing to compare with. */
 export function createTargetCheck({
   options: { streamTarget: wanted },
   provider,
   log,
-}: Pick<CollectorDeps, "options" | "provider" | "log">): TargetCheck {
+}: Pick<CollectorDeps, "options" | "provider" | "log">): TargetCheck | undefined {
+  if (wanted === undefined) return undefined;
   const logged = new Map<LogStreamType, string>();
   return async (type, signal) => {
-    if (wanted === undefined) return;
     const found = differenceOf(await provider.logStreamTarget(type, signal), wanted);
     if (logged.get(type) === found) return;
     logged.set(type, found);

@@ -75,9 +75,11 @@ export const logStream = defineCollector({
   },
 });
 
+const MISSING = Symbol("missing");
+
 interface Kept {
   readonly totals: RunningTotals;
-  readonly compare: TargetCheck;
+  readonly compare: TargetCheck | undefined;
 }
 
 /** Fetches every type even when one fails; then rejects with the first failure. */
@@ -85,16 +87,25 @@ async function collect(deps: CollectorDeps, { totals, compare }: Kept, tick: Tic
   const failures: unknown[] = [];
   for (const [type, operation] of streams) {
     try {
-      const status = await tick.call(operation, () => deps.provider.logStream(type, tick.signal));
-      show(type, status, deps, totals, tick);
-      await tick.call(operation, () => compare(type, tick.signal));
+      const status = await tick
+        .call(operation, () => deps.provider.logStream(type, tick.signal))
+        .catch(missing);
+      show(type, status === MISSING ? undefined : status, deps, totals, tick);
+      if (compare === undefined) continue;
+      const compared = (): Promise<void> => compare(type, tick.signal);
+      // A comparison that succeeds does not make the operation `supported` after a 404.
+      await (status === MISSING ? compared() : tick.call(operation, compared));
     } catch (error) {
       tick.signal.throwIfAborted();
-      if (failureOf(error)?.status === 404) show(type, undefined, deps, totals, tick);
-      else failures.push(error);
+      failures.push(error);
     }
   }
   if (failures.length > 0) throw failures[0];
+}
+/** The result of a call that failed with 404: no stream of the type was ever set up. */
+function missing(error: unknown): typeof MISSING {
+  if (failureOf(error)?.status === 404) return MISSING;
+  throw error;
 }
 
 function show(

@@ -1,5 +1,9 @@
 /** Collector of node agents: scrapes each, forwards its samples, and reports which answered. */
+import { createDeadline } from "../../kernel/async/deadline.ts";
+import type { Clock } from "../../kernel/base/clock.ts";
 import { toStewardError } from "../../kernel/base/errors.ts";
+import type { Log } from "../../kernel/base/log.ts";
+import { failed } from "../../kernel/client/failure.ts";
 import { defineOperation } from "../capability/operation.ts";
 import {
   nodeMetricsMetrics,
@@ -9,6 +13,7 @@ import {
 } from "../catalogue/node-metrics.ts";
 import { createForwarder, type Forwarder } from "../nodemetrics/forward.ts";
 import { ForwardedRows } from "../nodemetrics/forwarded-rows.ts";
+import { ScrapeOrder } from "../nodemetrics/scrape-order.ts";
 import { createScraper, type Scraper } from "../nodemetrics/scrape.ts";
 import { Targets, type RoundTarget } from "../nodemetrics/targets.ts";
 import { defineCollector, type Collect, type Tick } from "./collector.ts";
@@ -16,6 +21,11 @@ import { nodeMetricsSection } from "./nodemetrics/section.ts";
 import { createRunningTotals } from "./running-totals.ts";
 
 const PARALLEL = 10;
+/** Of these, so many begin with agents that failed before; the rest end with them. */
+const FAILED_FIRST = 2;
+/** Shares of the interval: discovery may take one, and discovery and scrapes together the other. */
+const DISCOVERY_SHARE = 0.4;
+const RUN_SHARE = 0.9;
 const MAX_TOTALS = 250_000;
 /** A running total not seen for this many rounds is forgotten. */
 const ROUNDS_KEPT = 5;
@@ -34,7 +44,11 @@ export const nodemetrics = defineCollector({
   timeoutMs: ({ intervalMs }) => intervalMs,
   open({ clock, scope, devices, provider, log, version, closed, report }, options): Collect {
     const totals = createRunningTotals({ capacity: MAX_TOTALS, keepRounds: ROUNDS_KEPT });
-    const targets = new Targets({ devices, provider, log, now: () => clock.now() }, options);
+    const targets = new Targets(
+      { devices, provider, log, clock, discoveryMs: DISCOVERY_SHARE * options.intervalMs },
+      options,
+    );
+    const order = new ScrapeOrder();
     report?.({ nodeTargets: () => targets.status() });
     const scraper = createScraper(
       { clock },
@@ -46,47 +60,76 @@ export const nodemetrics = defineCollector({
       options,
     );
     return async (tick) => {
+      const endsMs = clock.monotonic() + RUN_SHARE * options.intervalMs;
       const round = await targets.round(tick.signal);
       if (options.discovery !== undefined) {
         tick.sweep.gauge(nodemetricsDiscoverySuccess, targets.status().lastOk ? 1 : 0, {});
         tick.sweep.gauge(nodemetricsDiscoveryTargets, round.length, {});
       }
-      await tick.call(scrapeNodes, () => scrapeAll(round, { tick, scraper, forwarder }));
+      const scraping = { tick, clock, log, scraper, forwarder, order, endsMs };
+      await tick.call(scrapeNodes, () => scrapeAll(round, scraping));
       totals.endRound();
     };
   },
 });
 
-interface Asking {
+interface Scraping {
   readonly tick: Tick;
+  readonly clock: Clock;
+  readonly log: Log;
   readonly scraper: Scraper;
   readonly forwarder: Forwarder;
+  readonly order: ScrapeOrder;
+  /** From the start of the run. */
+  readonly endsMs: number;
 }
 
-/** Scrapes with bounded concurrency. Rejects with the first failure when no agent answered. */
-async function scrapeAll(round: readonly RoundTarget[], asking: Asking): Promise<void> {
-  const waiting = round.values();
+/**
+ * Scrapes with bounded concurrency until its time is up; agents without a turn count as not up.
+ * Rejects with the first failure when no agent answered.
+ */
+async function scrapeAll(round: readonly RoundTarget[], scraping: Scraping): Promise<void> {
+  const { tick, clock, log, order, endsMs } = scraping;
+  using deadline = createDeadline(clock, endsMs - clock.monotonic(), tick.signal, () =>
+    failed({ class: "timeout", status: 0 }, "the time of the run is up"),
+  );
+  const queue = order.begin(round);
   const failures: unknown[] = [];
-  let answered = 0;
-  const asker = async (): Promise<void> => {
-    for (const target of waiting) {
-      const failure = await scrapeTarget(target, asking);
-      if (failure === undefined) answered += 1;
-      else failures.push(failure);
+  const asker = async (first: "failed" | "others"): Promise<void> => {
+    while (!deadline.signal.aborted) {
+      const target = queue.next(first);
+      if (target === undefined) return;
+      const failure = await scrapeTarget(target, scraping, deadline.signal);
+      order.scraped(target, failure === undefined);
+      if (failure !== undefined) failures.push(failure);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(PARALLEL, round.length) }, asker));
-  if (answered === 0 && failures.length > 0) throw failures[0];
+  await Promise.all(
+    Array.from({ length: Math.min(PARALLEL, round.length) }, (_, at) =>
+      asker(at < FAILED_FIRST ? "failed" : "others"),
+    ),
+  );
+  tick.signal.throwIfAborted();
+  const { left } = queue;
+  for (const { instance } of left) tick.sweep.gauge(nodeUp, 0, { "vpn.node": instance });
+  if (left.length > 0)
+    log.warn("the interval was too short to scrape all agents; the others come first next time", {
+      left: left.length,
+      remedy:
+        "raise collectors.node_metrics.interval, lower its timeout, or select fewer devices by tags",
+    });
+  if (failures.length > 0 && failures.length + left.length === round.length) throw failures[0];
 }
 
 /** Scrapes one agent; resolves with its failure, if any. */
 async function scrapeTarget(
   target: RoundTarget,
-  { tick, scraper, forwarder }: Asking,
+  { tick, scraper, forwarder }: Scraping,
+  signal: AbortSignal,
 ): Promise<unknown> {
   try {
-    const text = await scraper.scrape(target, tick.signal);
-    await forwarder.forward(target, text, tick.sweep, tick.signal);
+    const text = await scraper.scrape(target, signal);
+    await forwarder.forward(target, text, tick.sweep, signal);
     tick.sweep.gauge(nodeUp, 1, { "vpn.node": target.instance });
     return undefined;
   } catch (thrown) {

@@ -4,7 +4,13 @@
  * else that is remembered stays each replica's own.
  */
 import type { Clock } from "../../kernel/base/clock.ts";
-import type { Evidence, Marks, NetworkMemory } from "../checkpoints/types.ts";
+import {
+  isOverlapMark,
+  overlapMark,
+  type Evidence,
+  type Marks,
+  type NetworkMemory,
+} from "../checkpoints/types.ts";
 
 /** Topic of the positions, from the monitor to the election. */
 export const POSITIONS_TOPIC = "positions";
@@ -15,6 +21,8 @@ const MAX_NAMES = 256;
 /** A bucket's feed keeps its position, its unfinished lists and their start under these names. */
 const CURSOR = "/cursor";
 const LISTS = ["/scan-from", "/scan/"] as const;
+
+const MARK = "mark/";
 
 type Positions = Map<string, number>;
 
@@ -70,13 +78,34 @@ export function createSharedPositions(
 type Advance = (name: string, ms: number) => void;
 
 function sharedMarks(own: Marks, known: Positions, advance: Advance): Marks {
+  const overlapsFrom = takenOver(own, known);
   return {
-    get: (name) => later(own.get(name), known.get(`mark/${name}`)),
+    get: (name) =>
+      overlapsFrom.has(name)
+        ? later(own.get(name), overlapsFrom.get(name))
+        : later(own.get(name), known.get(`${MARK}${name}`)),
     async set(name, markMs) {
+      const overlapFromMs = overlapsFrom.get(overlapMark(name));
+      if (overlapFromMs !== undefined) await own.set(overlapMark(name), overlapFromMs);
       await own.set(name, markMs);
-      advance(`mark/${name}`, markMs);
+      if (!isOverlapMark(name)) advance(`${MARK}${name}`, markMs);
     },
   };
+}
+
+/**
+ * Overlap marks of logs that another replica read further than this one, which remembers none of
+ * those records.
+ */
+function takenOver(own: Marks, known: Positions): ReadonlyMap<string, number> {
+  const marks = [...known]
+    .filter(([name]) => name.startsWith(MARK))
+    .map(([name, ms]) => [name.slice(MARK.length), ms] as const);
+  return new Map(
+    marks
+      .filter(([name, ms]) => ms > (own.get(name) ?? 0))
+      .map(([name, ms]) => [overlapMark(name), ms]),
+  );
 }
 
 function sharedEvidence(own: Evidence, known: Positions, advance: Advance): Evidence {

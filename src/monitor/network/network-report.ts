@@ -1,6 +1,7 @@
 /** Exports the sizes of a network's caches and sets. */
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import { dedupEvictions, dedupHits, dedupSize, enrichCacheAge } from "../catalogue/collection.ts";
+import type { CappedDigests } from "../checkpoints/types.ts";
 import type { DeviceCache } from "../enrich/types.ts";
 import type { DedupSetStatus } from "../flows/types.ts";
 
@@ -8,12 +9,22 @@ import type { DedupSetStatus } from "../flows/types.ts";
 export interface ReportedNetwork {
   readonly devices: Pick<DeviceCache, "ageMs"> | undefined;
   readonly dedupSets: () => readonly DedupSetStatus[];
+  /** Of replayed connections; undefined while nothing is read again. */
+  readonly replayDigests: () => Pick<CappedDigests, "evictedEarly"> | undefined;
 }
 
+/** Value of `dedup.set`. */
+const REPLAY_SET = "flow_replay";
+
 /** Registers callbacks that run before each snapshot. */
-export function reportNetwork(scope: Scope, { devices, dedupSets }: ReportedNetwork): Disposable {
+export function reportNetwork(
+  scope: Scope,
+  { devices, dedupSets, replayDigests }: ReportedNetwork,
+): Disposable {
   return scope.observe(() => {
     if (devices !== undefined) scope.gauge(enrichCacheAge, devices.ageMs() / 1_000, {});
+    const forgotten = replayDigests()?.evictedEarly.count ?? 0;
+    if (forgotten > 0) scope.total(dedupEvictions, forgotten, { "dedup.set": REPLAY_SET });
     for (const { name, size, hits, evictions } of dedupSets()) {
       scope.gauge(dedupSize, size, { "dedup.set": name });
       scope.total(dedupHits, hits, { "dedup.set": name });

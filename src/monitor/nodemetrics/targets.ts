@@ -1,9 +1,13 @@
 /** Node agents to scrape in a round: configured ones first, then discovered ones. */
+import { withDeadline } from "../../kernel/async/deadline.ts";
+import type { Clock } from "../../kernel/base/clock.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import { toStewardError } from "../../kernel/base/errors.ts";
+import { failed } from "../../kernel/client/failure.ts";
 import { instanceOf } from "../collectors/nodemetrics/section.ts";
 import type { DeviceCache } from "../enrich/types.ts";
 import type { NodeMetricsOptions } from "../options.ts";
+import type { Device } from "../providers/model.ts";
 import type { Provider } from "../providers/provider.ts";
 import { discover, type Discovered } from "./discovery.ts";
 import type { ScrapeTarget } from "./scrape.ts";
@@ -28,7 +32,9 @@ export interface TargetsDeps {
   readonly devices: DeviceCache;
   readonly provider: Provider;
   readonly log: Log;
-  readonly now: () => number;
+  readonly clock: Clock;
+  /** Longest discovery. */
+  readonly discoveryMs: number;
 }
 
 /** One per network. */
@@ -59,7 +65,7 @@ export class Targets {
     const { discovery } = this.#options;
     if (
       discovery !== undefined &&
-      (!this.#lastOk || this.#deps.now() - (this.#lastMs ?? 0) >= discovery.intervalMs)
+      (!this.#lastOk || this.#deps.clock.now() - (this.#lastMs ?? 0) >= discovery.intervalMs)
     )
       await this.#discover(discovery, signal);
     return this.#joined();
@@ -79,13 +85,13 @@ export class Targets {
     options: NonNullable<NodeMetricsOptions["discovery"]>,
     signal: AbortSignal,
   ): Promise<void> {
-    const { devices, provider, log, now } = this.#deps;
+    const { log, clock } = this.#deps;
     try {
-      const known = devices.size > 0 ? devices.devices() : await provider.devices(signal);
+      const known = await this.#devices(signal);
       const { targets, left, collisions } = discover(known, options);
       this.#found = targets;
       this.#lastOk = true;
-      this.#lastMs = now();
+      this.#lastMs = clock.now();
       if (left > 0)
         log.warn(
           "more agents were discovered than max_targets allows; the others are not scraped",
@@ -94,6 +100,15 @@ export class Targets {
             remedy: "raise collectors.node_metrics.discovery.max_targets, or choose by tags",
           },
         );
+      const hidden = targets.filter((target) => this.#isHidden(target));
+      if (hidden.length > 0)
+        log.warn("discovered agents are not scraped: configured ones have their instances", {
+          instances: hidden
+            .slice(0, 10)
+            .map(({ instance }) => instance)
+            .join(", "),
+          remedy: "give those of collectors.node_metrics.targets other instances",
+        });
       if (collisions.length > 0)
         log.warn("several devices share a name; their addresses distinguish them", {
           names: collisions.slice(0, 10).join(", "),
@@ -105,6 +120,23 @@ export class Targets {
         error: toStewardError(thrown),
       });
     }
+  }
+
+  /** Whether a configured agent with another URL has its instance. */
+  #isHidden({ url, instance }: Discovered): boolean {
+    return (
+      this.#configured.every((target) => target.url !== url) &&
+      this.#configured.some((target) => target.instance === instance)
+    );
+  }
+
+  async #devices(signal: AbortSignal): Promise<readonly Device[]> {
+    const { devices, provider, clock, discoveryMs: timeoutMs } = this.#deps;
+    if (devices.size > 0) return devices.devices();
+    const reason = (): Error => failed({ class: "timeout", status: 0 });
+    return await withDeadline({ clock, timeoutMs, signal, reason }, (both) =>
+      provider.devices(both),
+    );
   }
 
   /**

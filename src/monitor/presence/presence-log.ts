@@ -74,6 +74,11 @@ class StoredPresence implements PresenceLog {
   readonly #changed = new Set<string>();
   #storing: Promise<void> | undefined;
   #spansStoredMs = -Infinity;
+  /**
+   * Devices that were gone before the current observation, the first to leave last; undefined until
+   * they are needed. A scan of all devices for each new one would hold up the thread.
+   */
+  #gone: string[] | undefined;
 
   constructor(deps: PresenceLogDeps, { intervalMs, maxDevices }: PresenceLogOptions) {
     this.#deps = deps;
@@ -90,6 +95,7 @@ class StoredPresence implements PresenceLog {
     this.#extend(nowMs);
     const seen = new Set<string>();
     this.#truncated = false;
+    this.#gone = undefined;
     for (const device of devices) {
       const id = idOf(device);
       if (id === "" || seen.has(id)) continue;
@@ -184,14 +190,24 @@ class StoredPresence implements PresenceLog {
   /** At the limit the device that left first makes way. */
   #hasRoom(): boolean {
     if (this.#devices.size < this.#maxDevices) return true;
-    let first: readonly [id: string, atMs: number] | undefined;
-    for (const [id, { changes }] of this.#devices) {
-      const last = changes.at(-1);
-      if (last?.state === "gone" && last.atMs < (first?.[1] ?? Infinity)) first = [id, last.atMs];
+    this.#gone ??= this.#goneLastToFirst();
+    for (let id = this.#gone.pop(); id !== undefined; id = this.#gone.pop()) {
+      if (this.#devices.get(id)?.changes.at(-1)?.state !== "gone") continue;
+      this.#remove(id);
+      return true;
     }
-    if (first === undefined) return false;
-    this.#remove(first[0]);
-    return true;
+    return false;
+  }
+
+  #goneLastToFirst(): string[] {
+    return [...this.#devices]
+      .flatMap(([id, { changes }]) => {
+        const last = changes.at(-1);
+        return last?.state === "gone" ? [{ id, atMs: last.atMs }] : [];
+      })
+      .toSorted((left, right) => left.atMs - right.atMs)
+      .map(({ id }) => id)
+      .toReversed();
   }
 
   #count(devices: readonly PresentDevice[], nowMs: number): void {

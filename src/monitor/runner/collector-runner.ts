@@ -8,7 +8,7 @@ import type { Schedule } from "../../kernel/supervisor/schedule.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import type { CapabilityTracker } from "../capability/tracker.ts";
 import { checkpointPersistErrors } from "../catalogue/collection.ts";
-import type { NetworkMemory } from "../checkpoints/types.ts";
+import { overlapMark, type NetworkMemory } from "../checkpoints/types.ts";
 import type {
   Collect,
   Collector,
@@ -24,7 +24,9 @@ import { RunHistory, type RunTotals } from "./run-history.ts";
 import { reportFreshness, reportRun } from "./run-metrics.ts";
 import { beginTick } from "./tick.ts";
 import { WindowPosition } from "./window-position.ts";
-import { nextWindow, reachedBy } from "./windows.ts";
+import { WindowSize } from "./window-size.ts";
+import { nextWindow, reachedBy, shortenOverlap } from "./windows.ts";
+import type { TimeWindow } from "../providers/model.ts";
 import { orAborted } from "../../kernel/async/wait.ts";
 
 /** First runs are spread over this time. */
@@ -99,6 +101,7 @@ class Runner implements CollectorRunner {
   readonly #collect: Collect | CollectWindow;
   readonly #history: RunHistory = new RunHistory();
   readonly #position: WindowPosition = new WindowPosition();
+  readonly #windowSize: WindowSize = new WindowSize();
   /** Monotonic time of the last success, or of the start. */
   #goodMs: number;
   /** Monotonic time of the last run's end, or of the start; and its result. */
@@ -251,17 +254,48 @@ class Runner implements CollectorRunner {
       { wallMs: tick.nowMs, monotonicMs: clock.monotonic() },
       memory.marks.get(this.name),
     );
-    const window = nextWindow(rule, tick.nowMs, position);
+    const overlapFromMs = memory.marks.get(overlapMark(this.name));
+    const window = nextWindow(
+      shortenOverlap(this.#windowSize.apply(rule), {
+        nowMs: tick.nowMs,
+        positionMs: position,
+        overlapFromMs,
+      }),
+      tick.nowMs,
+      position,
+    );
     // Nothing was fetched, so no gauge ends.
     if (window === undefined) return "abandon";
-    const reached = await this.#collect(tick, window);
-    // The run was aborted: the window will be read again.
-    tick.signal.throwIfAborted();
+    const sizeMs = window.toMs - (position ?? window.fromMs);
+    const reached = await this.#collectWindow(tick, window, sizeMs);
+    this.#windowSize.succeeded(rule, window.toMs >= tick.nowMs - rule.lagMs);
     const markMs = reachedBy(rule, window, reached === undefined ? undefined : reached.markMs);
     this.#position.reached(markMs);
     this.#noteGain(markMs - (position ?? window.fromMs));
     await this.#save(markMs);
     return "commit";
+  }
+
+  async #collectWindow(tick: Tick, window: TimeWindow, sizeMs: number): ReturnType<CollectWindow> {
+    try {
+      const reached = await this.#collect(tick, window);
+      // The run was aborted: the window will be read again.
+      tick.signal.throwIfAborted();
+      return reached;
+    } catch (error) {
+      const nextMs = this.#windowSize.failed(error, sizeMs);
+      if (nextMs !== undefined)
+        this.#deps.log.warn(
+          "the response to a window was too large or too late; the next window is shorter",
+          {
+            name: this.name,
+            window: formatDuration(sizeMs),
+            next: formatDuration(nextMs),
+            remedy: `lower collectors.${this.name}.max_window if this comes again`,
+          },
+        );
+      throw error;
+    }
   }
 
   /**

@@ -19,6 +19,25 @@ export function nextWindow(
   return { fromMs: positionMs === undefined ? fromMs : fromMs - rule.overlapMs, toMs };
 }
 
+/** The rule with its overlap shortened: nothing before `overlapFromMs` is read again. */
+export function shortenOverlap(
+  rule: WindowRule,
+  {
+    nowMs,
+    positionMs,
+    overlapFromMs,
+  }: {
+    readonly nowMs: number;
+    readonly positionMs: number | undefined;
+    readonly overlapFromMs: number | undefined;
+  },
+): WindowRule {
+  // A time in the future was stored under a wrong clock.
+  if (positionMs === undefined || overlapFromMs === undefined || overlapFromMs > nowMs) return rule;
+  const longestMs = Math.max(0, positionMs - overlapFromMs);
+  return { ...rule, overlapMs: Math.min(rule.overlapMs, longestMs) };
+}
+
 /**
  * Position reached by a window: its end unless the collector reports otherwise. A window with an
  * overlap is always complete.

@@ -12,7 +12,7 @@ import type { AnnotationEvent } from "../../../src/monitor/annotations/types.ts"
 import { stateOfError } from "../../../src/monitor/capability/operation.ts";
 import type { ApiState, Operation } from "../../../src/monitor/capability/operation.ts";
 import { createMemoryStore } from "../../../src/monitor/checkpoints/memory-store.ts";
-import type { NetworkMemory, SeenDigests } from "../../../src/monitor/checkpoints/types.ts";
+import type { NetworkMemory, CappedDigests } from "../../../src/monitor/checkpoints/types.ts";
 import type {
   Collect,
   Collector,
@@ -332,7 +332,7 @@ function fakeDevices(known: CollectorHarness["known"], clock: ManualClock): Devi
 
 function fakeMemory(): NetworkMemory {
   const marks = new Map<string, number>();
-  const seen = new Map<string, SeenDigests>();
+  const seen = new Map<string, CappedDigests>();
   const evidence = new Map<string, unknown>();
   return {
     presence: createMemoryStore({ now: () => 0 })("any").presence,
@@ -348,6 +348,7 @@ function fakeMemory(): NetworkMemory {
         get size() {
           return digests.size;
         },
+        evictedEarly: { count: 0, untilMs: undefined },
       };
       seen.set(name, set);
       return set;

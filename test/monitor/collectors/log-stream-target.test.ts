@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createLog } from "../../../src/kernel/base/log.ts";
 import { logStream } from "../../../src/monitor/collectors/log-stream.ts";
 import type { LogStreamTarget, LogStreamType } from "../../../src/monitor/providers/model.ts";
-import { createFakeProvider } from "./fake-provider.ts";
+import { createFakeProvider, failing } from "./fake-provider.ts";
 import { networkOptions, openCollector } from "./harness.ts";
 
 const URL_OF_OURS = "https://steward.example.org:8088/services/collector/event";
@@ -24,6 +24,7 @@ function opened(streamTarget: string | undefined, targets: Map<LogStreamType, Lo
   const harness = openCollector(logStream, provider, { deps: { log, options } });
   return {
     provider,
+    harness,
     run: async () => {
       await harness.run();
       return lines.splice(0);
@@ -49,6 +50,18 @@ describe("The comparison of log streams with the receiver", () => {
     const second = await run();
     expect(second[0]).toContain('the destination is "datadog"');
     expect(second[1]).toContain("the control plane streams network flow logs to this receiver");
+  });
+
+  it("is made where no stream was ever set up, whose status stays disabled", async () => {
+    const { provider, harness, run } = opened(URL_OF_OURS, new Map());
+    provider.answers.logStream = () => {
+      throw failing(404);
+    };
+    expect(await run()).toEqual([
+      expect.stringContaining("does not stream configuration audit logs to this receiver"),
+      expect.stringContaining("does not stream network flow logs to this receiver"),
+    ]);
+    expect([...harness.states.values()]).toEqual(["disabled", "disabled"]);
   });
 
   it("asks nothing while it is off", async () => {

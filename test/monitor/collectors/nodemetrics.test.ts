@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
+import { createDeadline } from "../../../src/kernel/async/deadline.ts";
 import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer/writer.ts";
 import type { SeriesScope } from "../../../src/kernel/telemetry/writer/scope.ts";
 import { nodemetrics } from "../../../src/monitor/collectors/nodemetrics.ts";
@@ -10,6 +11,7 @@ import { createForwarder } from "../../../src/monitor/nodemetrics/forward.ts";
 import { ForwardedRows } from "../../../src/monitor/nodemetrics/forwarded-rows.ts";
 import type { NodeMetricsOptions } from "../../../src/monitor/options.ts";
 import type { Device } from "../../../src/monitor/providers/model.ts";
+import { createLog } from "../../../src/kernel/base/log.ts";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { createFakeProvider } from "./fake-provider.ts";
 import { openCollector } from "./harness.ts";
@@ -39,6 +41,14 @@ async function agent(
   };
 }
 
+/** The URL of an agent that accepts connections and never answers. */
+async function silentAgent(): Promise<string> {
+  const server = createServer(() => undefined);
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
 const quiet: NodeMetricsOptions = {
   intervalMs: 60_000,
   timeoutMs: 5_000,
@@ -51,6 +61,30 @@ const quiet: NodeMetricsOptions = {
   targets: [],
   discovery: undefined,
 };
+const discovery = {
+  intervalMs: 1,
+  maxTargets: 10,
+  scheme: "http" as const,
+  port: 5_252,
+  path: "/metrics",
+  onlineOnly: true,
+  excludeExternal: true,
+  includeHostLabels: false,
+  includeTagsLabel: false,
+  addressOrder: "ipv4" as const,
+  instanceSource: "name" as const,
+  includeTags: [],
+  excludeTags: [],
+};
+const device = {
+  id: "1",
+  name: "alpha.example.test",
+  hostname: "ALPHA",
+  addresses: ["127.0.0.1"],
+  tags: [],
+  external: false,
+  online: true,
+} as unknown as Device;
 const target = (
   url: string,
   instance: string,
@@ -124,33 +158,9 @@ describe("The collector of node agents", () => {
   it("finds agents among the devices, keeps them when that fails, and forgets those that are gone", async () => {
     const { url } = await agent(agentText);
     const port = Number(new URL(url).port);
-    const device = {
-      id: "1",
-      name: "alpha.example.test",
-      hostname: "ALPHA",
-      addresses: ["127.0.0.1"],
-      tags: [],
-      external: false,
-      online: true,
-    } as unknown as Device;
-    const discovery = {
-      intervalMs: 1,
-      maxTargets: 10,
-      scheme: "http" as const,
-      port,
-      path: "/metrics",
-      onlineOnly: true,
-      excludeExternal: true,
-      includeHostLabels: false,
-      includeTagsLabel: false,
-      addressOrder: "ipv4" as const,
-      instanceSource: "name" as const,
-      includeTags: [],
-      excludeTags: [],
-    };
     const provider = createFakeProvider({ devices: [device] });
     const harness = openCollector(nodemetrics, provider, {
-      collectors: { node_metrics: { ...quiet, discovery } },
+      collectors: { node_metrics: { ...quiet, discovery: { ...discovery, port } } },
     });
     await harness.run();
     expect(harness.series("svc.nodemetrics")).toEqual([
@@ -171,6 +181,77 @@ describe("The collector of node agents", () => {
     await harness.clock.advance(1_000);
     await harness.run();
     expect(harness.series("vpn.node")).toEqual([]);
+  });
+
+  it("logs which discovered agents have the instance of a configured one", async () => {
+    const { url } = await agent(agentText);
+    const lines: string[] = [];
+    const log = createLog({
+      level: "warn",
+      format: "text",
+      write: (line) => void lines.push(line),
+      now: () => 0,
+    });
+    const harness = openCollector(nodemetrics, createFakeProvider({ devices: [device] }), {
+      collectors: { node_metrics: { ...quiet, targets: [target(url, "alpha")], discovery } },
+      deps: { log },
+    });
+    await harness.run();
+    expect(harness.series("vpn.node.up")).toEqual(['vpn.node.up{vpn.node="alpha"} 1']);
+    expect(lines.join("")).toMatch(/discovered agents are not scraped.*instances=alpha/);
+  });
+
+  it("scrapes agents after many silent ones, from the second run on in every run", async () => {
+    const [first, last] = [await agent(agentText), await agent(agentText)];
+    const silent = await silentAgent();
+    const targets = [
+      target(first.url, "first"),
+      ...Array.from({ length: 70 }, (_, at) => target(`${silent}/${at}`, `silent ${at}`)),
+      target(last.url, "last"),
+    ];
+    const harness = open({ targets, timeoutMs: 10_000 });
+    const { clock } = harness;
+    /** One run with the limit that its schedule has, until these agents' new values are there. */
+    const runScheduled = async (region: number, answering: readonly string[]): Promise<void> => {
+      for (const each of [first, last]) each.say(`tailscaled_home_derp_region_id ${region}\n`);
+      using limit = createDeadline(clock, quiet.intervalMs, undefined, () => new Error("too long"));
+      const ended = { run: false };
+      const run = harness.run({ signal: limit.signal }).finally(() => (ended.run = true));
+      await expect
+        .poll(async () => {
+          if (region > 1) await clock.advance(500);
+          return harness.series("vpn.node.derp");
+        })
+        .toEqual(
+          answering.map((name) => `vpn.node.derp.home_region{vpn.node="${name}"} ${region}`),
+        );
+      // In small steps: between them the sockets of cut scrapes are closed.
+      while (!ended.run) await clock.advance(100);
+      await run;
+      expect(harness.series("vpn.node.up").filter((line) => line.endsWith(" 1"))).toHaveLength(
+        answering.length,
+      );
+    };
+    await runScheduled(1, ["first"]);
+    expect(harness.series("vpn.node.up")).toHaveLength(72);
+    for (let region = 2; region < 5; region += 1) await runScheduled(region, ["first", "last"]);
+    expect(harness.states.get("scrapeNodeMetrics")).toBe("supported");
+  });
+
+  it("scrapes configured agents while discovery hangs", async () => {
+    const { url } = await agent(agentText);
+    const provider = createFakeProvider({});
+    provider.answers.devices = () => new Promise<never>(() => undefined);
+    const harness = openCollector(nodemetrics, provider, {
+      collectors: { node_metrics: { ...quiet, targets: [target(url, "alpha")], discovery } },
+    });
+    const run = harness.run();
+    await harness.clock.advance(0.4 * quiet.intervalMs);
+    await run;
+    expect(harness.series("vpn.node.up")).toEqual(['vpn.node.up{vpn.node="alpha"} 1']);
+    expect(harness.series("svc.nodemetrics.discovery.success")).toEqual([
+      "svc.nodemetrics.discovery.success 0",
+    ]);
   });
 
   it("is off without agents to ask", () => {

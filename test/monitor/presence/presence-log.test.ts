@@ -169,6 +169,30 @@ describe("presence", () => {
     expect(presence.view(window("b")).devices[0]?.changes).toHaveLength(200);
   });
 
+  it("lets several that left make way in the order they left, but none that came back", () => {
+    const { presence, after, window } = setUp({ maxDevices: 4 });
+    const names = (): string[] => presence.view(window()).devices.map(({ name }) => name);
+    for (const present of ["abcd", "acd", "cd", "d"]) {
+      presence.observe(present.split("").map((name) => device(name, true)));
+      after(MINUTE_MS);
+    }
+    presence.observe([device("b", true), device("e", true), device("f", true), device("g", true)]);
+    expect(names()).toEqual(["b", "d", "e", "f"]);
+    expect(presence.view(window()).truncated).toBe(true);
+  });
+
+  it("takes little time for an observation of many devices above the limit", () => {
+    const { presence, window } = setUp();
+    const devices = Array.from({ length: 100_000 }, (_, at) => device(String(at), true));
+    const before = process.cpuUsage();
+    presence.observe(devices);
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(2_000);
+    expect([presence.view(window()).devices.length, presence.view(window()).truncated]).toEqual([
+      10_000,
+      true,
+    ]);
+  });
+
   it("stores with the next observation what could not be stored", async () => {
     const { presence, failing, lines, open, after, window } = setUp();
     failing.now = true;

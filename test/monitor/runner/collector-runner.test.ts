@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
+import { failed } from "../../../src/kernel/client/failure.ts";
 import { createLog } from "../../../src/kernel/base/log.ts";
 import { createScheduler } from "../../../src/kernel/supervisor/scheduler.ts";
 import type { SeriesScope } from "../../../src/kernel/telemetry/writer/scope.ts";
@@ -305,6 +306,51 @@ describe("a collector of windows at work", () => {
       toMs: (windows[1]?.toMs ?? 0) + 4 * MINUTE_MS,
     });
     expect((windows[0]?.toMs ?? 0) - (windows[0]?.fromMs ?? 0)).toBe(300_000);
+  });
+
+  /** Sizes of the windows of a backlog of hours, in minutes, as `answer` lets them be read. */
+  async function catchingUp(answer: (minutes: number, run: number) => Error | undefined) {
+    const asked: number[] = [];
+    const read: TimeWindow[] = [];
+    const store = createMemoryStore(createManualClock())("n");
+    const at = running(
+      async (_tick, window) => {
+        asked.push((window.toMs - window.fromMs) / MINUTE_MS);
+        await Promise.resolve();
+        const error = answer(asked.at(-1) ?? 0, asked.length - 1);
+        if (error !== undefined) throw error;
+        read.push(window);
+      },
+      { window: { ...rule, maxWindowMs: HOUR_MS, overlapMs: 5 * MINUTE_MS }, memory: store },
+    );
+    await store.marks.set("sample", at.clock.now() - 3 * HOUR_MS);
+    await at.start();
+    await at.clock.advance(3_000 + 30 * MINUTE_MS);
+    return { ...at, asked, read };
+  }
+
+  it("reads a backlog whose windows are too large in smaller ones, and is given few that are too large", async () => {
+    const { asked, read, lines, memory, clock } = await catchingUp((minutes) =>
+      minutes > 25 ? failed({ class: "too_large", status: 200 }) : undefined,
+    );
+    expect(asked.slice(0, 4)).toEqual([65, 35, 20, 20]);
+    expect(asked.filter((minutes) => minutes > 25)).toHaveLength(2);
+    for (const [index, { fromMs }] of read.slice(1).entries())
+      expect(fromMs).toBe((read[index]?.toMs ?? 0) - 5 * MINUTE_MS);
+    expect(asked.at(-1), "the present").toBe(6);
+    expect(clock.now() - (memory.marks.get("sample") ?? 0)).toBeLessThan(3 * MINUTE_MS);
+    expect(lines.join("")).toContain(
+      'next window is shorter name=sample window=1h0m0s next=30m0s remedy="lower collectors.sample.max_window',
+    );
+  });
+
+  it("reads full windows again after some came too late", async () => {
+    const { asked } = await catchingUp((_minutes, run) =>
+      run < 7 ? failed({ class: "timeout", status: 0 }) : undefined,
+    );
+    expect(asked.slice(0, 14).map(Math.round)).toEqual([
+      65, 35, 20, 13, 8, 4, 2, 2, 4, 8, 13, 21, 37, 65,
+    ]);
   });
 
   it("goes well when its mark cannot be stored, which is counted", async () => {

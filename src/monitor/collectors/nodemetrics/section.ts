@@ -105,7 +105,7 @@ export const nodeTargets = defineKey({
       instance: {
         type: text,
         default: "",
-        help: "Value of vpn.node. Empty: host and port of the URL.",
+        help: "Value of vpn.node, different for each target. Empty: host and port of the URL.",
       },
       labels: {
         type: mapOfTexts({ limit: 32 }),
@@ -246,21 +246,29 @@ function compiles(pattern: string): boolean {
   }
 }
 
+/** Series are told apart by the instance alone. */
 function targetsDiffer(targets: readonly NodeTarget[]): Complaint | undefined {
-  const seen = new Set<string>();
+  const urls = new Map<string, string>();
   for (const target of targets) {
-    const identity = JSON.stringify([
-      URL.canParse(target.url) ? new URL(target.url).href : target.url,
-      instanceOf(target),
-    ]);
-    if (seen.has(identity))
-      return {
-        rule: `must be different, ${target.url} with instance ${instanceOf(target)} is there twice`,
-        remedy: "remove one of them.",
-      };
-    seen.add(identity);
+    const instance = instanceOf(target);
+    const other = urls.get(instance);
+    if (other !== undefined)
+      return hrefOf(other) === hrefOf(target.url)
+        ? {
+            rule: `must be different, ${target.url} with instance ${instance} is there twice`,
+            remedy: "remove one of them.",
+          }
+        : {
+            rule: `must have different instances, ${other} and ${target.url} both have ${instance}`,
+            remedy: "give each target its own instance.",
+          };
+    urls.set(instance, target.url);
   }
   return undefined;
+}
+
+function hrefOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).href : url;
 }
 
 function pairOfFiles({

@@ -10,6 +10,7 @@ import {
   feeds,
   flowlogsKeys,
   flowlogsSection,
+  isPolled,
   k8sAuditKeys,
   k8sAuditSection,
 } from "../../collectors/log-sections.ts";
@@ -35,7 +36,7 @@ export const checkWindows: Check = {
   needs: keysOf(flowlogsKeys, auditlogsKeys),
   run: (config) =>
     [flowlogsKeys, auditlogsKeys].flatMap((keys) => {
-      if (!config.get(keys.enabled) || config.get(keys.source) !== "poll") return [];
+      if (!config.get(keys.enabled) || !isPolled({ source: config.get(keys.source) })) return [];
       const longest = config.get(keys.maxWindowMs);
       if (longest === 0 || longest > config.get(keys.intervalMs)) return [];
       return [

@@ -47,15 +47,8 @@ export const networkCalls = {
       integrationOf,
       signal,
     ),
-  /** Undefined when nothing is streamed. */
-  async logStream(plane: ControlPlane, type: LogStreamType, signal: AbortSignal) {
-    try {
-      return logStreamOf(await networkObject(plane, `logging/${type}/stream/status`, signal));
-    } catch (error) {
-      if (failureOf(error)?.status === 404) return undefined;
-      throw error;
-    }
-  },
+  logStream: async (plane: ControlPlane, type: LogStreamType, signal: AbortSignal) =>
+    logStreamOf(await networkObject(plane, `logging/${type}/stream/status`, signal)),
   /** Undefined when nothing is streamed. */
   async logStreamTarget(plane: ControlPlane, type: LogStreamType, signal: AbortSignal) {
     try {

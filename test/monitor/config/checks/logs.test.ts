@@ -12,6 +12,9 @@ describe("windows of a log", () => {
       expect(load(`collectors: {${log}: {interval: 10m, max_window: 10m}}`).problems).toEqual([
         `ERROR collectors.${log}.max_window: must be more than collectors.${log}.interval, or 0 for no limit (line 1) — make it longer, or collect more often.`,
       ]);
+      expect(
+        load(`collectors: {${log}: {source: both, interval: 10m, max_window: 1m}}`).problems,
+      ).toContainEqual(expect.stringContaining(`ERROR collectors.${log}.max_window: must be more`));
       for (const rest of ["max_window: 0", "max_window: 11m", "max_window: 1m, enabled: false"])
         expect(load(`collectors: {${log}: {interval: 10m, ${rest}}}`).problems).toEqual([]);
     },

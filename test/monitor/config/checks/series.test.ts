@@ -68,6 +68,16 @@ describe("agents on nodes", () => {
     ],
     [`enabled: true, targets: [${target}, {url: 'http://a:1/metrics', instance: other}]`, []],
     [
+      `enabled: true, targets: [${target}, {url: 'http://a:1/debug/metrics'}]`,
+      [
+        "ERROR collectors.node_metrics.targets: must have different instances, http://a:1/metrics and http://a:1/debug/metrics both have a:1",
+      ],
+    ],
+    [
+      "enabled: true, targets: [{url: 'http://a/', instance: web}, {url: 'http://b/', instance: web}]",
+      ["ERROR collectors.node_metrics.targets: must have different instances"],
+    ],
+    [
       "targets: [{url: 'http://ada:canary@a'}]",
       ["ERROR collectors.node_metrics.targets[0].url: must not contain credentials"],
     ],
