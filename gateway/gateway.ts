@@ -30,7 +30,7 @@ import { methodTable, type MethodTable } from "./methods.ts";
 import { goneSignal, readHead, restRequest, writeAnswer, type Head } from "./node-http.ts";
 import { answerProbe, probeFor, type ProbeResult, type Probes } from "./probe.ts";
 import { createReflection } from "./reflection.ts";
-import { createRest, type Rest } from "./rest.ts";
+import { createRest, endUnread, type Rest } from "./rest.ts";
 import { createRpc, type Rpc } from "./rpc.ts";
 import { createWatch } from "./watch.ts";
 import { pageAssets } from "./web/assets.ts";
@@ -56,7 +56,7 @@ export interface GatewayDeps {
   readonly surface?: Surface;
   /** Whether the status page and its parts are served; default true. */
   readonly landing?: boolean;
-  /** Shown in the header of all pages; default no demo and no version. */
+  /** Shown in the header of all pages; default no demo, no version and no links. */
   readonly pages?: PageFacts;
   /** Called with the reason when the admin surface refuses a request. */
   readonly adminRefused?: (reason: AdminRefusal) => void;
@@ -141,18 +141,11 @@ function createSurfaces(
   const rpc = surface === "admin" ? [] : services;
   const descs = rpc.map((service) => service.desc);
   const assets = pageAssets();
-  const described = describeRoutes(
-    () => methodTable(services, plain),
-    comments,
-    () => frame,
-  );
+  const frame = createFrame(deps.pages ?? { demo: false, version: "" }, assets);
+  const described = describeRoutes(() => methodTable(services, plain), comments, frame);
   const table = methodTable(services, [...plain, assets.route, ...described], (route) =>
     isServedBy(surface, landing, route),
   );
-  const frame = createFrame(deps.pages ?? { demo: false, version: "" }, assets, {
-    home: surface === "gateway" ? "Overview" : "Status",
-    serves: (path) => table.match("GET", path).kind === "found",
-  });
   const health = createHealth(
     {
       services: descs.map((desc) => desc.typeName),
@@ -235,10 +228,11 @@ function rememberedHeads(
 }
 
 /** Answers a request that was not admitted, in the style of its surface. */
-function refusal({ headOf, rpc }: Surfaces, table: MethodTable): Refuse {
+function refusal({ headOf, rpc, cors }: Surfaces, table: MethodTable): Refuse {
   return (request, response, error) => {
     const head = headOf(request);
     if (head === undefined) return refuseAsText(request, response, error);
+    setHeaders(response, cors(head).headers);
     if (rpc.owns(head.path)) return rpc.refuse(request, response, error);
     const match = table.match(head.method, head.path);
     const dialect =
@@ -247,6 +241,10 @@ function refusal({ headOf, rpc }: Surfaces, table: MethodTable): Refuse {
     response.writeHead(status, { ...headers, "content-length": String(Buffer.byteLength(body)) });
     response.end(head.method === "HEAD" ? "" : body);
   };
+}
+
+function setHeaders(response: ServerResponse, headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
 }
 
 interface Exchange {
@@ -269,7 +267,7 @@ async function serve(
       "the request needs one Host and a path that begins with a slash",
     );
   const cors = surfaces.cors(head);
-  for (const [name, value] of Object.entries(cors.headers)) response.setHeader(name, value);
+  setHeaders(response, cors.headers);
   if (cors.preflight) return void response.writeHead(204).end();
   const probe = surfaces.probe(head);
   if (probe !== undefined) return answerProbe(probe, request, response);
@@ -281,8 +279,8 @@ async function serve(
   );
   const ending =
     admitted.expired === undefined ? [surfaces.draining] : [surfaces.draining, admitted.expired];
-  if (!response.headersSent && !gone.aborted)
-    await writeAnswer(request, response, answer, { gone, ending });
+  if (response.headersSent || gone.aborted) endUnread(answer.body);
+  else await writeAnswer(request, response, answer, { gone, ending });
 }
 
 /**

@@ -17,7 +17,7 @@ import {
 } from "../src/kernel/listen/exchange.ts";
 import { bodyTooLarge, type Remote, type RequestHeaders } from "../src/kernel/service.ts";
 import { parseAuthority } from "./access/host.ts";
-import { bodyBytes, isStream, type RestAnswer, type RestRequest } from "./rest.ts";
+import { bodyBytes, endUnread, isStream, type RestAnswer, type RestRequest } from "./rest.ts";
 import { untilAborted } from "./until-aborted.ts";
 
 /** A request's head. `headers` has the authority as `host`, over HTTP/2 too. */
@@ -216,17 +216,18 @@ export async function writeAnswer(
   closeUnlessBodyIsShort(request, response);
   if (answer.sent !== undefined) response.once("finish", answer.sent);
   const bare = answer.status === 204 || answer.status === 304;
+  if (bare) endUnread(answer.body);
   const body = bare ? "" : answer.body;
   if (!isStream(body)) {
-    const length =
-      bare || answer.headers["content-length"] !== undefined
-        ? {}
-        : { "content-length": String(bodyBytes(body)) };
+    // The length of a response to HEAD is that of the GET's, which is unknown if it is streamed.
+    const hasLength =
+      bare || request.method === "HEAD" || answer.headers["content-length"] !== undefined;
+    const length = hasLength ? {} : { "content-length": String(bodyBytes(body)) };
     response.writeHead(answer.status, { ...answer.headers, ...length });
     writeWhole(response, body);
     return;
   }
-  const endless = answer.headers["content-type"]?.startsWith("text/event-stream") === true;
+  const endless = String(answer.headers["content-type"]).startsWith("text/event-stream");
   const signal = endless ? AbortSignal.any([ends.gone, ...ends.ending]) : ends.gone;
   try {
     response.writeHead(answer.status, { ...answer.headers });

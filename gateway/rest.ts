@@ -27,7 +27,7 @@ import type { RouteFacts } from "./access/authorize.ts";
 import { isInternal, seenError, UNKNOWN_ROUTE } from "./codes.ts";
 import { dialectOf, dialectOfPath } from "./dialects/by-name.ts";
 import { unknownPathHint } from "./dialects/monitor.ts";
-import type { Dialect, FailureOptions } from "./dialects/dialect.ts";
+import type { AnswerHeaders, Dialect, FailureOptions } from "./dialects/dialect.ts";
 import type { Method, MethodTable, OtherRoute, Route, RpcRoute } from "./methods.ts";
 import { within } from "./until-aborted.ts";
 import { wantsPage } from "./web/not-found.ts";
@@ -54,12 +54,12 @@ export interface RestRequest {
 }
 
 /**
- * Header names are lower case; an array is sent as a whole, piece by piece; an async iterable is
- * streamed with backpressure.
+ * An array of bytes is sent as a whole, piece by piece; an async iterable is streamed with
+ * backpressure.
  */
 export interface RestAnswer {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: AnswerHeaders;
   readonly body: string | Uint8Array | readonly Uint8Array[] | AsyncIterable<string | Uint8Array>;
   /** See `PlainAnswer.sent`. */
   readonly sent?: () => void;
@@ -86,7 +86,10 @@ export interface RestDeps {
 }
 
 export interface Rest {
-  /** Never rejects. The response to HEAD has an empty body and the length of the GET's. */
+  /**
+   * Never rejects. The response to HEAD has an empty body and the length of the GET's, or none if
+   * that is streamed.
+   */
   handle(request: RestRequest): Promise<RestAnswer>;
 }
 
@@ -294,7 +297,8 @@ function failed(log: Log, route: Route, request: RestRequest, thrown: unknown): 
       request_id: request.requestId,
       route: `${route.verb} ${route.template.text}`,
     });
-  const answer = dialectOf(route.dialect).failure(error, { path: request.path });
+  const { path } = request;
+  const answer = dialectOf(route.dialect).failure(error, { path, access: route.access });
   const more = route.kind === "plain" ? route.plain.failureHeaders?.(request.headers) : undefined;
   return more === undefined ? answer : { ...answer, headers: { ...answer.headers, ...more } };
 }
@@ -331,15 +335,19 @@ export function bodyBytes(body: string | Uint8Array | readonly Uint8Array[]): nu
     : bytesIn(body);
 }
 
-async function withoutBody(answer: RestAnswer): Promise<RestAnswer> {
-  if (answer.status === 204 || answer.status === 304) return { ...answer, body: "" };
-  if (!isStream(answer.body))
-    return {
-      ...answer,
-      headers: { ...answer.headers, "content-length": String(bodyBytes(answer.body)) },
-      body: "",
-    };
-  // Lets a stream release its resources.
-  await answer.body[Symbol.asyncIterator]().return?.();
-  return { ...answer, body: "" };
+/** Lets a stream that nobody reads release its resources. */
+export function endUnread(body: RestAnswer["body"]): void {
+  if (!isStream(body)) return;
+  const iterator = body[Symbol.asyncIterator]();
+  // A generator that has not begun would run no `finally`. Its first piece may be long in coming:
+  // nobody waits for it, and nobody misses one that fails.
+  void Promise.allSettled([iterator.next(), iterator.return?.()]);
+}
+
+function withoutBody(answer: RestAnswer): RestAnswer {
+  endUnread(answer.body);
+  if (answer.status === 204 || answer.status === 304 || isStream(answer.body))
+    return { ...answer, body: "" };
+  const length = { "content-length": String(bodyBytes(answer.body)) };
+  return { ...answer, headers: { ...answer.headers, ...length }, body: "" };
 }

@@ -10,6 +10,7 @@ import {
 import { Code as RpcCode, ConnectError } from "@connectrpc/connect";
 import type { Detail, StewardError } from "../src/kernel/base/errors.ts";
 import { jsonName, type DialectName } from "../src/kernel/wire/style.ts";
+import { OPERATOR_CHALLENGES } from "./access/challenges.ts";
 import { errorText, retryAfterSeconds, rpcCode } from "./codes.ts";
 
 type PathElement = MessageInitShape<typeof FieldPathElementSchema>;
@@ -25,7 +26,7 @@ export function rpcError(
   const seconds = retryAfterSeconds(error);
   const metadata = {
     ...(code === RpcCode.Unauthenticated
-      ? { "www-authenticate": 'Bearer realm="steward", Basic realm="steward"' }
+      ? { "www-authenticate": OPERATOR_CHALLENGES.join(", ") }
       : {}),
     ...(seconds === undefined ? {} : { "retry-after": String(seconds) }),
   };

@@ -20,6 +20,7 @@ import {
   type MethodImpl,
 } from "@connectrpc/connect";
 import { errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
+import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import { StewardError } from "../src/kernel/base/errors.ts";
@@ -42,6 +43,7 @@ import {
 import { invalidRequest } from "../src/kernel/wire/issues.ts";
 import { checkRules } from "../src/kernel/wire/validate.ts";
 import type { Authorize } from "./access/authorize.ts";
+import { OPERATOR_CHALLENGES } from "./access/challenges.ts";
 import { errorText, isInternal, retryAfterSeconds, rpcCode, seenError } from "./codes.ts";
 import type { Head } from "./node-http.ts";
 import { rpcError } from "./rpc-errors.ts";
@@ -149,6 +151,7 @@ export function createRpc(deps: RpcDeps): Rpc {
       )
         .then((answer) => {
           closeUnlessBodyIsShort(request, response);
+          splitChallenges(answer, response);
           return universalResponseToNodeResponse(withReadableMessage(answer), response);
         })
         .catch((error: unknown) => {
@@ -159,6 +162,13 @@ export function createRpc(deps: RpcDeps): Rpc {
       await Promise.race([answered, over]);
     },
   };
+}
+
+/** The library would join the challenges into one header line. */
+function splitChallenges({ header }: UniversalServerResponse, response: ServerResponse): void {
+  if (header?.has("www-authenticate") !== true) return;
+  header.delete("www-authenticate");
+  response.setHeader("www-authenticate", OPERATOR_CHALLENGES);
 }
 
 function admit(deps: RpcDeps, rule: MethodRule | undefined, context: HandlerContext): void {

@@ -82,7 +82,7 @@ function refuseName(
   const without = request.path.startsWith("/v1/") ? "a live Vault token" : "a token";
   return new StewardError(
     "denied",
-    `without ${without} Steward accepts only host names of this machine, not ${JSON.stringify(host.slice(0, 100))}; ${remedy}`,
+    `without ${without} Steward accepts only host names of this machine, not ${quoted(host)}; ${remedy}`,
     { rule: "host", remedy },
   );
 }
@@ -120,13 +120,24 @@ function refuseForeignPage(
     fetchSite: joinedHeader(headers["sec-fetch-site"]),
   };
   if (!isCrossSite(provenance, allowedOrigins)) return undefined;
-  const remedy =
-    "send it from Steward's own pages, or from a program that sends neither Origin nor Sec-Fetch-Site";
+  const { origin, fetchSite = "same-origin", host } = provenance;
+  // A browser that knows the page for a foreign one says so in Sec-Fetch-Site. Else a proxy may
+  // have changed Host; over plain HTTP browsers leave that header out.
+  const isRenamed = origin !== undefined && fetchSite === "same-origin";
+  const remedy = `send it from Steward's own pages, or from a program that sends neither Origin nor Sec-Fetch-Site${
+    isRenamed ? "; a proxy in front must pass on the Host header of the browser" : ""
+  }`;
+  const names = isRenamed ? `: Origin is ${quoted(origin)}, Host is ${quoted(host)}` : "";
   return new StewardError(
     "denied",
-    `a page of another site may not change anything here; ${remedy}`,
+    `a page of another site may not change anything here${names}; ${remedy}`,
     { rule: "cross_site", remedy },
   );
+}
+
+/** A value of the request as an error may repeat it. */
+function quoted(value: string): string {
+  return JSON.stringify(value.slice(0, 100));
 }
 
 function hasVaultToken({ headers }: RequestHead): boolean {

@@ -31,7 +31,8 @@ const RPC_HEADERS = [
   "X-Grpc-Web",
   "X-User-Agent",
 ];
-const RPC_EXPOSED = ["Grpc-Status", "Grpc-Message", "Grpc-Status-Details-Bin"];
+const EXPOSED = ["Retry-After"];
+const RPC_EXPOSED = [...EXPOSED, "Grpc-Status", "Grpc-Message", "Grpc-Status-Details-Bin"];
 const MAX_AGE_SECONDS = 86_400;
 const NOTHING: CorsDecision = { headers: {}, preflight: false };
 
@@ -56,7 +57,7 @@ export function createCors(
           headers: rpc ? RPC_HEADERS : REST_HEADERS,
           maxAgeSeconds: MAX_AGE_SECONDS,
         })
-      : exposedHeaders(rpc ? RPC_EXPOSED : []);
+      : exposedHeaders(rpc ? RPC_EXPOSED : EXPOSED);
     return { headers: { ...allow, ...headers }, preflight };
   };
 }

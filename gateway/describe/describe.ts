@@ -23,7 +23,7 @@ export function openApiText(document: OpenApi): string {
 export function describeRoutes(
   table: () => MethodTable,
   comments: Comments,
-  frame: () => Frame,
+  frame: Frame,
 ): readonly PlainRoute[] {
   let made: Description | undefined;
   const description = (): Description => (made ??= describe(table(), comments));
@@ -36,7 +36,7 @@ export function describeRoutes(
       }),
     ),
     operatorRoute("/docs", (request) =>
-      frame().answer(
+      frame.answer(
         {
           title: "API reference",
           here: "/docs",

@@ -4,8 +4,9 @@
  */
 import type { StewardError } from "../../src/kernel/base/errors.ts";
 import { BAD_REQUEST } from "../../src/kernel/wire/issues.ts";
+import { OPERATOR_CHALLENGES } from "../access/challenges.ts";
 import { dedupCode, errorText, httpStatus } from "../codes.ts";
-import { failureHeaders, successHeaders, type Dialect } from "./dialect.ts";
+import { failureHeaders, successHeaders, type AnswerHeaders, type Dialect } from "./dialect.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
@@ -29,10 +30,9 @@ export const dedup: Dialect = {
 /**
  * A refusal for another reason than the credential must not make a browser prompt for a password.
  */
-function challenge(error: StewardError): Record<string, string> {
-  if (error.code === "unauthenticated")
-    return { "www-authenticate": 'Bearer realm="steward", Basic realm="steward"' };
-  return error.code === "denied" ? { "www-authenticate": 'Bearer realm="steward"' } : {};
+function challenge({ code }: StewardError): AnswerHeaders {
+  if (code === "unauthenticated") return { "www-authenticate": [...OPERATOR_CHALLENGES] };
+  return code === "denied" ? { "www-authenticate": OPERATOR_CHALLENGES[0] } : {};
 }
 
 /** An error without findings gets one for the whole request: clients look for it in `details`. */

@@ -1,8 +1,12 @@
 /** Interface of a REST surface: successes, failures and default body limit. */
 import type { DescMessage } from "@bufbuild/protobuf";
+import type { Access } from "../../src/gen/steward/options/v1/options_pb.ts";
 import type { StewardError } from "../../src/kernel/base/errors.ts";
 import type { DialectName } from "../../src/kernel/wire/style.ts";
 import { retryAfterSeconds } from "../codes.ts";
+
+/** Names are lower case; an array is one header line per value. */
+export type AnswerHeaders = Readonly<Record<string, string | string[]>>;
 
 /** Header names are lower case. */
 interface WholeAnswer {
@@ -11,7 +15,9 @@ interface WholeAnswer {
   readonly body: string | Uint8Array;
 }
 
-interface TextAnswer extends WholeAnswer {
+interface TextAnswer {
+  readonly status: number;
+  readonly headers: AnswerHeaders;
   readonly body: string;
 }
 
@@ -30,6 +36,8 @@ export interface FailureOptions {
   readonly allow?: readonly string[];
   /** Path of the request, for surfaces that name it. */
   readonly path?: string;
+  /** Access rule of the route, for surfaces that ask for different tokens. */
+  readonly access?: Access;
 }
 
 export interface Dialect {

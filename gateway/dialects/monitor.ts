@@ -2,7 +2,9 @@
  * The surface below `/api` and of all pages: documents as bare objects, errors as one line of text,
  * never JSON.
  */
+import { Access } from "../../src/gen/steward/options/v1/options_pb.ts";
 import type { StewardError } from "../../src/kernel/base/errors.ts";
+import { OPERATOR_CHALLENGES } from "../access/challenges.ts";
 import { errorText, httpStatus, UNKNOWN_ROUTE } from "../codes.ts";
 import {
   around,
@@ -30,15 +32,18 @@ export const monitor: Dialect = {
     status: httpStatus(error, "monitor"),
     headers: {
       ...failureHeaders(error, options),
-      ...(error.code === "unauthenticated"
-        ? { "www-authenticate": 'Basic realm="steward admin"' }
-        : {}),
+      ...(error.code === "unauthenticated" ? { "www-authenticate": challenge(options) } : {}),
       "content-type": "text/plain; charset=utf-8",
       "x-content-type-options": "nosniff",
     },
     body: `${text(error, options)}\n`,
   }),
 };
+
+/** With two tokens a browser keeps a login for each realm. */
+function challenge({ access }: FailureOptions): string {
+  return access === Access.OPERATOR ? OPERATOR_CHALLENGES[1] : 'Basic realm="steward admin"';
+}
 
 /** Avoids copying a document of megabytes just to append a line break that it already has. */
 function endsInBreak(json: string | Uint8Array): boolean {

@@ -1,18 +1,21 @@
-/**
- * The frame of one listener's pages: process facts, and links to the pages that this listener
- * serves.
- */
+/** The frame of one listener's pages: process facts, and links to its pages. */
 import type { PlainAnswer, RequestHeaders } from "../../src/kernel/service.ts";
 import type { Assets } from "./assets.ts";
 import type { View } from "./html.ts";
 import { pageAnswer } from "./shell.ts";
 
-/** Process facts in the header of every page. */
+/** A page in the navigation. */
+export interface PageLink {
+  readonly href: string;
+  readonly label: string;
+}
+
+/** The header of every page. */
 export interface PageFacts {
   readonly demo: boolean;
   readonly version: string;
-  /** Whether a language model makes suggestions; default false. */
-  readonly ai?: boolean;
+  /** The pages of the listener, in their order; default none. */
+  readonly links?: readonly PageLink[];
 }
 
 /** One page in the frame. */
@@ -34,28 +37,8 @@ export interface Frame {
   answer(page: FramedPage, request: RequestHeaders): Promise<PlainAnswer>;
 }
 
-/** The pages, and what is at `/` of this listener. */
-export interface FrameOptions {
-  readonly home: "Status" | "Overview";
-  /** Whether this listener has a page at a path. */
-  serves(path: string): boolean;
-}
-
 /** Creates the frame of one listener. */
-export function createFrame(
-  { demo, version, ai = false }: PageFacts,
-  assets: Assets,
-  options: FrameOptions,
-): Frame {
-  const nav = [
-    { href: "/", label: options.home },
-    { href: "/devices", label: "Devices" },
-    { href: "/events", label: "Events" },
-    { href: "/duplicates", label: "Duplicates" },
-    { href: "/documents", label: "Documents" },
-    ...(ai ? [{ href: "/suggestions", label: "Suggestions" }] : []),
-    { href: "/docs", label: "API" },
-  ].filter(({ href }) => options.serves(href));
+export function createFrame({ demo, version, links = [] }: PageFacts, assets: Assets): Frame {
   return {
     answer: ({ here, anybody = false, ...page }, request) =>
       pageAnswer(
@@ -63,7 +46,7 @@ export function createFrame(
           ...page,
           demo,
           version: anybody ? "" : version,
-          nav: nav.map((link) => ({ ...link, here: link.href === here })),
+          nav: links.map((link) => ({ ...link, here: link.href === here })),
         },
         assets,
         request,

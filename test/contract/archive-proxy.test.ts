@@ -111,6 +111,26 @@ describe("files of documents", () => {
     Object.assign(sim.estate.documents.get(4) as object, { mimeType: "application/pdf" });
   });
 
+  it("answers many HEADs, without a length, and leaves the archive to those who read", async () => {
+    // More than a client of the archive has places.
+    for (let round = 0; round < 40; round += 1) {
+      const answer = await fetch(`${daemon.url}/api/v1/paperless/documents/1/preview`, {
+        method: "HEAD",
+      });
+      expect([round, answer.status, answer.headers.get("content-type")]).toEqual([
+        round,
+        200,
+        "application/pdf",
+      ]);
+      expect(answer.headers.get("content-length")).toBe(null);
+    }
+    expect((await (await file("1/preview")).arrayBuffer()).byteLength).toBeGreaterThan(0);
+    for (const path of ["duplicates.csv", "delete-plan.json"]) {
+      const answer = await fetch(`${daemon.url}/api/v1/export/${path}`, { method: "HEAD" });
+      expect([answer.status, answer.headers.get("content-length")]).toEqual([200, null]);
+    }
+  });
+
   it("cuts the connection when the archive's answer breaks off", async () => {
     sim.faults.next("preview", { kind: "truncate" });
     const answer = await file("1/preview").catch(() => undefined);

@@ -1,7 +1,7 @@
 /** The pages and the status document of a running daemon with the limits as shipped, over HTTP. */
 import { get } from "node:http";
 import { gunzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { applyPatch } from "../../gateway/web/browser/patch.ts";
 import { chromiumPath, openPage, ready, useChromium } from "../gateway/web/browser/chromium.ts";
 import {
@@ -121,6 +121,84 @@ describe("a path that nothing is at", () => {
     expect(
       (await rest(daemon, "POST", "/devicez", {}, { accept: BROWSER })).headers.get("content-type"),
     ).toContain("text/plain");
+  });
+});
+
+describe("the bar of pages", () => {
+  const barAt = async (url: string, path: string): Promise<string[]> => {
+    const { text } = await rest({ url }, "GET", path, undefined, { accept: BROWSER });
+    const bar = /<nav aria-label="Pages">(.*?)<\/nav>/s.exec(text)?.[1] ?? "";
+    return [...bar.matchAll(/href="([^"]+)"[^>]*>([^<]+)</g)].map(
+      ([, to, name]) => `${to} ${name}`,
+    );
+  };
+
+  it("is the same on every page: the reference and the page for a wrong address have all links", async () => {
+    const bar = await barAt(daemon.url, "/");
+    expect(bar).toEqual([
+      "/ Status",
+      "/monitor Monitor",
+      "/devices Devices",
+      "/flows Flows",
+      "/events Events",
+      "/duplicates Duplicates",
+      "/documents Documents",
+      "/suggestions Suggestions",
+      "/tokens Tokens",
+      "/docs API",
+    ]);
+    for (const path of ["/docs", "/nowhere", "/monitor", "/duplicates", "/tokens"])
+      expect([path, await barAt(daemon.url, path)]).toEqual([path, bar]);
+  });
+
+  it("is the same on every page of a listener where the monitor has its own", async () => {
+    const split = await startDaemon({
+      args: ["-demo"],
+      env: {
+        STEWARD_GATEWAY__LISTEN: "127.0.0.1:0",
+        STEWARD_ADMIN__LISTEN: "127.0.0.1:0",
+        STEWARD_STATE__DIRECTORY: temporaryFolder(),
+      },
+    });
+    onTestFinished(async () => void (await split.stop()));
+    for (const path of ["/", "/duplicates", "/suggestions", "/docs", "/nowhere"])
+      expect([path, await barAt(split.url, path)]).toEqual([
+        path,
+        [
+          "/ Overview",
+          "/duplicates Duplicates",
+          "/documents Documents",
+          "/suggestions Suggestions",
+          "/docs API",
+        ],
+      ]);
+    const overview = (await rest(split, "GET", "/")).text;
+    expect(overview).toContain('<a href="/suggestions"><code>');
+    const address = split.stderr
+      .map((line) => /listening.*name=admin.*address=(\S+)/.exec(line)?.[1])
+      .find((found) => found !== undefined);
+    for (const path of ["/", "/devices", "/tokens", "/nowhere"])
+      expect([path, await barAt(`http://${address}`, path)]).toEqual([
+        path,
+        ["/ Monitor", "/devices Devices", "/flows Flows", "/events Events", "/tokens Tokens"],
+      ]);
+  });
+
+  it("leaves out a start page that is switched off", async () => {
+    const closed = await startDaemon({
+      env: {
+        STEWARD_GATEWAY__LISTEN: "127.0.0.1:0",
+        STEWARD_STATE__DIRECTORY: temporaryFolder(),
+        STEWARD_ADMIN__LANDING_PAGE: "false",
+      },
+    });
+    onTestFinished(async () => void (await closed.stop()));
+    for (const path of ["/duplicates", "/docs"])
+      expect(await barAt(closed.url, path)).toEqual([
+        "/duplicates Duplicates",
+        "/documents Documents",
+        "/docs API",
+      ]);
   });
 });
 

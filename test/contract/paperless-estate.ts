@@ -20,8 +20,11 @@ export function textOf(number: number): string {
 }
 
 /** Starts the simulator. */
-export async function startArchive(fill: (estate: Estate) => void): Promise<Paperless> {
-  return await startPaperless({ clock: systemClock, ids: systemIds, log: silent, fill });
+export async function startArchive(
+  fill: (estate: Estate) => void,
+  clock = systemClock,
+): Promise<Paperless> {
+  return await startPaperless({ clock, ids: systemIds, log: silent, fill });
 }
 
 /**

@@ -19,6 +19,7 @@ import {
   startDaemon,
   temporaryFolder,
 } from "./daemon.ts";
+import { appKey, startCodeHost, startVault } from "./vault.ts";
 
 const TOKEN = "an-operator-token-of-32-characters";
 const ROOT = { VAULT_TOKEN: "demo" };
@@ -430,6 +431,27 @@ describe("steward mint and steward leases", () => {
   });
 });
 
+describe("an engine mounted below a path of several segments", () => {
+  it("is minted from, and examined by doctor", async () => {
+    const host = await startCodeHost();
+    onTestFinished(() => host.stop());
+    const vault = await startVault();
+    onTestFinished(async () => void (await vault.daemon.stop()));
+    await vault.ask("POST", "sys/mounts/team/github", { body: { type: "github" } });
+    const config = { app_id: 7, prv_key: appKey.privateKey, base_url: host.url };
+    await vault.ask("POST", "team/github/config", { body: config });
+    await vault.ask("POST", "team/github/permissionset/ci", { body: { org_name: "example-org" } });
+    const env = { STEWARD_STATE__DIRECTORY: vault.state, VAULT_TOKEN: vault.root };
+    for (const what of [["example-org"], ["--set", "ci"]]) {
+      const minted = await runSteward(["mint", ...what, "--mount", "team/github/"], { env });
+      expect(minted.stdout, minted.stderr).toMatch(/^ghs_\w+\n$/);
+      expect(minted.stderr).toContain("steward leases revoke team/github/token/");
+    }
+    const { stdout } = await runSteward(["doctor"], { env });
+    expect(stdout).toMatch(/^ok {6}tokens {3}team\/github key: RSA, 2048 bits, signs$/m);
+  });
+});
+
 describe("steward doctor", () => {
   it("names what is wrong with its remedy, and what it could not look at", async () => {
     const checks = await jsonOf(["doctor"]);
@@ -499,6 +521,21 @@ describe.skipIf(missing.length > 0)(
   },
 );
 
+describe("a daemon without an archive", () => {
+  it("has nothing wrong for doctor", async () => {
+    const directory = temporaryFolder();
+    const daemon = await startDaemon({
+      config: `gateway: { listen: "127.0.0.1:0" }\nstate: { directory: ${directory} }\n`,
+    });
+    onTestFinished(async () => void (await daemon.stop()));
+    const env = { STEWARD_STATE__DIRECTORY: directory };
+    const { code, stdout } = await runSteward(["doctor"], { env });
+    expect(stdout).toMatch(/^- {7}dedup {4}archive: none configured$/m);
+    expect(stdout).not.toContain("FAILED");
+    expect(code).toBe(0);
+  });
+});
+
 describe("a daemon with one service", () => {
   it("tells of that one, and that the others are off", async () => {
     const folder = join(temporaryFolder(), "documents");
@@ -516,6 +553,11 @@ describe("a daemon with one service", () => {
     expect((await runSteward(["devices"], { env })).stderr).toContain(
       "this daemon does not show a monitored network",
     );
+    expect(await runSteward(["support-bundle"], { env, cwd: temporaryFolder() })).toMatchObject({
+      code: 1,
+      stderr:
+        "steward: this daemon makes no support bundle; services.monitor, admin.enabled and admin.landing_page must be true\n",
+    });
     const { stdout: checks } = await runSteward(["doctor", "--json"], { env });
     expect(JSON.parse(checks)).toContainEqual(
       expect.objectContaining({ part: "tokens", detail: "off" }),

@@ -2,10 +2,13 @@
  * The pages `/duplicates`, `/duplicates/plan` and `/documents` of a running daemon over a folder,
  * used as a reviewer does: in a real browser, by keyboard, by mouse, and without scripts.
  */
+import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { parsePlan } from "../../src/dedup/plan/plan-file.ts";
 import { edited, prose } from "../dedup/groups/bench.ts";
 import { chromiumPath, openPage, ready, useChromium } from "../gateway/web/browser/chromium.ts";
@@ -99,6 +102,37 @@ async function go(page: Page, path: string): Promise<void> {
   await ready(page);
 }
 
+/** The notice about a decision on one group. */
+function notice(page: Page, title: string) {
+  return page.locator(".toast", { hasText: title });
+}
+
+/** A proxy that gives the daemon its upstream's name as Host; returns the address for browsers. */
+async function startProxy(): Promise<string> {
+  const { hostname, port } = new URL(daemon.url);
+  const proxy = createServer((incoming, answer) => {
+    const { method, url: path, headers } = incoming;
+    const passed = request({
+      hostname,
+      port,
+      method,
+      path,
+      headers: { ...headers, host: "localhost" },
+    });
+    passed.on("response", (reply) => {
+      answer.writeHead(reply.statusCode ?? 502, reply.headers);
+      reply.pipe(answer);
+    });
+    incoming.pipe(passed.on("error", () => answer.destroy()));
+  }).listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  onTestFinished(() => {
+    proxy.close();
+    proxy.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+}
+
 function rows(page: Page): Promise<string[]> {
   return page.locator("table[aria-label=groups] .row-link").allTextContents();
 }
@@ -176,6 +210,71 @@ describe.skipIf(chromiumPath === undefined)("the pages of a review in a real bro
       ["pending", true],
       ["pending", false],
     ]);
+  });
+
+  it("undo by the button of a notice what that notice is about, whatever was decided after it", async () => {
+    await undecided();
+    const { page } = await openPage();
+    await go(page, "/duplicates");
+    const [a = "", b = ""] = await rows(page);
+    const inPlan = async (): Promise<string[]> =>
+      (await groups("plan=in")).map(({ primaryDocumentTitle }) => primaryDocumentTitle);
+    for (const title of [a, b]) {
+      await page.keyboard.press("a");
+      await notice(page, `In the delete plan: ${title}`).waitFor();
+    }
+    await notice(page, `In the delete plan: ${a}`).getByRole("button", { name: "Undo" }).click();
+    await page.getByText(`Undone. In the delete plan: ${a}`).waitFor();
+    expect(await inPlan()).toEqual([b]);
+    // The key has undone it already: the button takes back nothing else.
+    await page.locator(".row-link", { hasText: a }).click();
+    await expect.poll(() => openTitle(page), SOON).toBe(a);
+    await page.keyboard.press("a");
+    await notice(page, `In the delete plan: ${a}`).last().getByRole("button").waitFor();
+    await page.keyboard.press("u");
+    await expect.poll(inPlan, SOON).toEqual([b]);
+    await page.getByRole("button", { name: "Undo" }).last().click();
+    await page.getByText("That is undone already.").waitFor();
+    expect(await inPlan()).toEqual([b]);
+  });
+
+  it("undo the decision before one whose group is gone, and say that it is", async () => {
+    await undecided();
+    const { page } = await openPage();
+    await go(page, "/duplicates");
+    const titles = (await rows(page)).slice(0, 2);
+    for (const title of titles) {
+      await page.keyboard.press("x");
+      await notice(page, title).waitFor();
+    }
+    const rejected = await groups("status=false_positive");
+    const [a, b] = titles.map(
+      (title) => rejected.find((each) => each.primaryDocumentTitle === title)?.id,
+    );
+    await rest(daemon, "DELETE", `/api/v1/duplicates/${b}`);
+    await page.keyboard.press("u");
+    await notice(page, "there is no duplicate group").waitFor();
+    await page.keyboard.press("u");
+    await page.getByText("Undone. Marked as not duplicates").waitFor();
+    expect((await groups("status=pending")).map(({ id }) => id)).toContain(a);
+    await page.keyboard.press("u");
+    await page.getByText("There is nothing to undo.").waitFor();
+    await rest(daemon, "POST", "/api/v1/analysis", { force: true });
+    await settled();
+  });
+
+  it("say that a proxy in front changes the Host, which makes every decision one of another site", async () => {
+    await undecided();
+    const { page } = await openPage();
+    await page.goto(`${await startProxy()}/duplicates`);
+    await ready(page);
+    expect(await rows(page)).toHaveLength(4);
+    await page.keyboard.press("a");
+    await notice(page, "must pass on the Host header").waitFor();
+    expect(await notice(page, "must pass on the Host header").innerText()).toContain(
+      'Host is "localhost"',
+    );
+    expect((await groups("plan=in")).length).toBe(0);
   });
 
   it("show the texts side by side, compare each document, and keep another one by key p", async () => {
@@ -361,7 +460,23 @@ describe.skipIf(chromiumPath === undefined)("the pages of a review in a real bro
     const before = await rows(page);
     for (const [answer, text] of [
       [undefined, "The server does not answer."],
-      [{ status: 401, json: { error: { code: "UNAUTHORIZED", message: "no" } } }, "sign in"],
+      [
+        {
+          status: 401,
+          headers: { "www-authenticate": 'Bearer realm="x", Basic realm="x"' },
+          json: { error: { code: "UNAUTHORIZED", message: "no" } },
+        },
+        "sign in",
+      ],
+      [{ status: 403, body: "the login has ended" }, "sign in"],
+      [
+        {
+          status: 401,
+          headers: { "www-authenticate": 'Bearer realm="x"' },
+          json: { error: { code: "UNAUTHORIZED", message: "another site" } },
+        },
+        "another site",
+      ],
       [{ status: 503, json: { error: { code: "X", message: "the store is full" } } }, "store is"],
     ] as const) {
       await page.route("**/api/v1/**", (route) =>
@@ -470,5 +585,53 @@ describe.skipIf(chromiumPath === undefined)("the pages of a review in a real bro
     expect(again.json.entries).toEqual([]);
     for (const { path } of plan.entries) write(path.slice(folder.length + 1), "");
     expect(complaints).toEqual([]);
+  });
+});
+
+describe.skipIf(chromiumPath === undefined)("the pages of a review behind a token", () => {
+  it("ask a fresh browser for it, wherever it enters, and one login opens them all", async () => {
+    const token = "operator-0123456789abcdef";
+    const guarded = await startDaemon({
+      env: {
+        STEWARD_GATEWAY__LISTEN: "127.0.0.1:0",
+        STEWARD_STATE__DIRECTORY: temporaryFolder(),
+        STEWARD_AUTH__TOKEN: token,
+        STEWARD_ADMIN__AUTH__TOKEN: "admin-0123456789abcdef",
+      },
+    });
+    onTestFinished(async () => void (await guarded.stop()));
+    for (const path of ["/duplicates", "/documents", "/settings/dedup", "/docs"]) {
+      const { page } = await openPage({ httpCredentials: { username: "me", password: token } });
+      for (const each of [path, "/duplicates", "/docs"])
+        expect([path, each, (await page.goto(`${guarded.url}${each}`))?.status()]).toEqual([
+          path,
+          each,
+          200,
+        ]);
+    }
+  });
+});
+
+describe("groups in the delete plan", () => {
+  it("wait for no review, on / and in steward status", async () => {
+    await undecided();
+    const all = await groups();
+    const waiting = async (): Promise<(string | undefined)[]> => {
+      const { stdout } = await runSteward(["status", "--address", daemon.url]);
+      const page = (await rest(daemon, "GET", "/")).text;
+      return [
+        /(\d+) groups? of near-duplicates to review/.exec(page)?.[1],
+        /To review<\/dt>\s*<dd[^>]*>(\d+)/.exec(page)?.[1],
+        /(\d+) groups? to review/.exec(stdout)?.[1],
+      ];
+    };
+    expect(await waiting()).toEqual([all.length, all.length, all.length].map(String));
+    await rest(daemon, "POST", "/api/v1/delete-plan/accept", { groupIds: [all[0]?.id] });
+    expect(await waiting()).toEqual([1, 1, 1].map((one) => String(all.length - one)));
+    await rest(daemon, "POST", "/api/v1/delete-plan/accept", {
+      groupIds: all.map(({ id }) => id),
+    });
+    expect(await waiting()).toEqual([undefined, "0", "0"]);
+    await undecided();
   });
 });

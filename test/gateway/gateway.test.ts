@@ -364,6 +364,31 @@ describe("the token over REST", () => {
     expect((await fetch(`${url}/api/v1/health`)).status).toBe(200);
   });
 
+  it("is asked for with a header line for each challenge: browsers do not split one at its comma", async () => {
+    const { gateway, url } = await startGateway({ auth: { token, allowedHosts: [] } });
+    const lines = ['Bearer realm="steward"', 'Basic realm="steward"'];
+    for (const [method, path, body] of [
+      ["GET", "/api/v1/jobs", undefined],
+      ["POST", "/steward.dedup.v1.JobService/ListJobs", "{}"],
+    ] as const) {
+      const headers = { "content-type": "application/json" };
+      const request = httpRequest({ port: gateway.port, path, method, headers });
+      request.end(body);
+      const [response] = (await once(request, "response")) as [IncomingMessage];
+      response.resume();
+      expect([path, response.statusCode]).toEqual([path, 401]);
+      expect(response.headersDistinct["www-authenticate"]).toEqual(lines);
+    }
+    const session = connectHttp2(url);
+    onTestFinished(() => session.destroy());
+    const stream = session.request({ ":path": "/api/v1/jobs" });
+    const [, , raw] = (await once(stream, "response")) as [unknown, unknown, string[]];
+    stream.resume();
+    expect(raw.flatMap((each, at) => (each === "www-authenticate" ? [raw[at + 1]] : []))).toEqual(
+      lines,
+    );
+  });
+
   it("is needed to listen for other machines", () => {
     const deps = {
       services: [],
@@ -399,6 +424,25 @@ describe("a page of another site", () => {
       (await fetch(`${url}/api/v1/jobs/j/cancel`, { method: "POST", headers: { origin: url } }))
         .status,
     ).toBe(200);
+  });
+
+  it("reads which names differ and what a proxy must do, unless the browser knows it for foreign", async () => {
+    const { url, host } = await startGateway();
+    const origin = `https://steward.example/"\u00e9${"x".repeat(200)}`;
+    const refusal = async (headers: Record<string, string>): Promise<string> => {
+      const answer = await fetch(`${url}/api/v1/jobs/j/cancel`, { method: "POST", headers });
+      return ((await answer.json()) as { error: { message: string } }).error.message;
+    };
+    for (const headers of [{ origin }, { origin, "sec-fetch-site": "same-origin" }] as Record<
+      string,
+      string
+    >[]) {
+      const message = await refusal(headers);
+      expect(message).toContain(`Host is "${host}"`);
+      expect(message).toContain(`Origin is ${JSON.stringify(origin.slice(0, 100))}`);
+      expect(message).toMatch(/proxy in front must pass on the Host header of the browser$/);
+    }
+    expect(await refusal({ origin, "sec-fetch-site": "cross-site" })).not.toMatch(/proxy|Host/);
   });
 });
 
@@ -543,6 +587,34 @@ describe("a plain stream", () => {
     client.socket.destroy();
     expect(await promise).toMatchObject({ code: "cancelled" });
     await expect.poll(() => gateway.inFlight()).toBe(0);
+  });
+
+  it("that nobody reads releases its resources, and has no length for HEAD", async () => {
+    const released: string[] = [];
+    async function* piecesOf(name: string): AsyncGenerator<string> {
+      try {
+        yield await Promise.resolve("one");
+        yield "two";
+      } finally {
+        released.push(name);
+      }
+    }
+    const { url } = await startGateway({
+      plain: [
+        streamRoute(({ method, query }) =>
+          Promise.resolve({
+            status: Number(query.get("status")),
+            headers: { "content-type": "text/csv" },
+            body: piecesOf(`${method} ${query.get("status")}`),
+          }),
+        ),
+      ],
+    });
+    const head = await fetch(`${url}/api/v1/stream?status=200`, { method: "HEAD" });
+    expect([head.status, head.headers.get("content-length")]).toEqual([200, null]);
+    await expect.poll(() => released).toEqual(["HEAD 200"]);
+    expect((await fetch(`${url}/api/v1/stream?status=304`)).status).toBe(304);
+    await expect.poll(() => released).toEqual(["HEAD 200", "GET 304"]);
   });
 
   it("that breaks is cut, so that the client does not take it for whole", async () => {

@@ -251,7 +251,9 @@ describe("access", () => {
     );
     expect(answer).toMatchObject({
       status: 401,
-      headers: { "www-authenticate": expect.stringContaining("Basic") as string },
+      headers: {
+        "www-authenticate": expect.arrayContaining(['Basic realm="steward"']) as string[],
+      },
     });
     expect((await rest.handle(request("GET /api/sample.json"))).body).toBe("Unauthorized\n");
     expect(asked).toEqual([

@@ -1,8 +1,9 @@
 /**
  * A reviewer's decisions and their undoing. Decisions are carried out one after the other; each can
- * be undone as long as the page is open, the last one first.
+ * be undone as long as the page is open.
  */
 import type { GroupSummary } from "../../../src/gen/dedup-json.ts";
+import { Changed, NotThere } from "../review/api.ts";
 import type { ReviewActions } from "./review-client.ts";
 
 /** What a decision is about, as it was before. */
@@ -52,8 +53,11 @@ export interface Decisions {
   setPrimary(group: Decided, documentId: string, former: string): Promise<Undo>;
   /** Accepts all exact copies; undefined when there are none. */
   acceptCopies(): Promise<Undo | undefined>;
-  /** The last decision undone; undefined when there is none. */
-  undo(): Promise<Undo | undefined>;
+  /**
+   * Undoes one decision, by default the last; undefined when there is none, or it is undone
+   * already. Rejects with a sentence for the reader; one that can never succeed is then forgotten.
+   */
+  undo(which?: Undo): Promise<Undo | undefined>;
 }
 
 export function createDecisions(actions: ReviewActions): Decisions {
@@ -98,14 +102,28 @@ export function createDecisions(actions: ReviewActions): Decisions {
         },
       });
     },
-    async undo() {
-      const last = undos.at(-1);
-      if (last === undefined) return undefined;
-      await last.run();
-      undos.splice(undos.lastIndexOf(last), 1);
-      return last;
+    async undo(which = undos.at(-1)) {
+      if (which === undefined || !undos.includes(which)) return undefined;
+      // It would restore a state that the later decision has replaced.
+      if (hasLater(undos, which))
+        throw new Error("The group was decided about again: undo that first.");
+      const forget = (): void => void undos.splice(undos.indexOf(which), 1);
+      try {
+        await which.run();
+      } catch (thrown) {
+        // It would fail each time, and stand before all older ones.
+        if (thrown instanceof NotThere || thrown instanceof Changed) forget();
+        throw thrown;
+      }
+      forget();
+      return which;
     },
   };
+}
+
+/** Whether a later decision is about the same group. */
+function hasLater(undos: readonly Undo[], undo: Undo): boolean {
+  return undo.id !== undefined && undos.findLast(({ id }) => id === undo.id) !== undo;
 }
 
 /** Brings a group from one standing to another. An accepted group is pending to the API. */
@@ -118,7 +136,7 @@ async function move(
   if (from.status !== to.status) await actions.setStatus(id, to.status);
   if (to.accepted && !(from.accepted && from.status === to.status)) {
     if (!(await actions.accept([id])).includes(id))
-      throw new Error("The group was not accepted: it has changed. Load the list again.");
+      throw new Changed("The group was not accepted: it has changed. Load the list again.");
   } else if (!to.accepted && from.accepted && from.status === to.status)
     await actions.withdraw([id]);
 }

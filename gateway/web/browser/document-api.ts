@@ -1,5 +1,5 @@
 /** Requests of the document API over HTTP, with sentences for the reader where one fails. */
-import { NotThere } from "../review/api.ts";
+import { Changed, NotThere } from "../review/api.ts";
 
 const BASE = "/api/v1";
 const TIMEOUT_MS = 30_000;
@@ -24,7 +24,10 @@ export class RefusedFields extends Error {
   }
 }
 
-/** The parsed answer. Rejects with `NotThere` for 404, `RefusedFields`, else with a sentence. */
+/**
+ * The parsed answer. Rejects with `NotThere` for 404, `RefusedFields`, `Changed` for 409, else with
+ * a sentence.
+ */
 export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   const answer = await fetch(`${BASE}${path}`, {
@@ -42,14 +45,27 @@ export async function call<T>(method: string, path: string, body?: unknown): Pro
   });
   const read = (await answer.json().catch(() => undefined)) as unknown;
   if (answer.ok && read !== undefined) return read as T;
-  const reason = reasonOf(read) ?? `The server answered ${answer.status}.`;
-  if (answer.status === 404) throw new NotThere(reason);
-  if (answer.status === 401 || answer.status === 403)
+  const reason = reasonOf(read);
+  if (needsLogin(answer, reason))
     throw new Error(
       "The server does not accept this page's credentials: load it again to sign in.",
     );
-  const fields = fieldsOf(read);
-  throw fields.size === 0 ? new Error(reason) : new RefusedFields(reason, fields);
+  throw refusalOf(answer.status, reason ?? `The server answered ${answer.status}.`, read);
+}
+
+/** A refusal for another reason has no Basic challenge; one without a reason is a proxy's. */
+function needsLogin({ status, headers }: Response, reason: string | undefined): boolean {
+  return (
+    (status === 401 || status === 403) &&
+    (reason === undefined || /\bbasic\b/i.test(headers.get("www-authenticate") ?? ""))
+  );
+}
+
+function refusalOf(status: number, reason: string, body: unknown): Error {
+  if (status === 404) return new NotThere(reason);
+  const fields = fieldsOf(body);
+  if (fields.size > 0) return new RefusedFields(reason, fields);
+  return status === 409 ? new Changed(reason) : new Error(reason);
 }
 
 /** The details of the API's error body. */

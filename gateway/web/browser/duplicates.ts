@@ -86,16 +86,18 @@ async function advance(): Promise<void> {
   await opened();
 }
 
-async function undo(): Promise<void> {
-  const undone = await decisions.undo();
-  if (undone === undefined) return toast("There is nothing to undo.");
+/** Undoes one decision, by default the last. */
+async function undo(which?: Undo): Promise<void> {
+  const undone = await decisions.undo(which);
+  if (undone === undefined)
+    return toast(which === undefined ? "There is nothing to undo." : "That is undone already.");
   toast(`Undone. ${undone.text}`);
   if (undone.id !== undefined) cursor.goTo(undone.id);
   await reload();
 }
 
 function offerUndo(done: Undo): void {
-  toast(done.text, { label: "Undo", run: () => run(undo) });
+  toast(done.text, { label: "Undo", run: () => run(() => undo(done)) });
 }
 
 async function keepOther(documentId: string | undefined): Promise<void> {
@@ -130,7 +132,7 @@ const KEYS: Readonly<Record<KeyAction, () => void>> = {
   ignore: () => run(() => decide("ignore")),
   primary: () => run(() => keepOther(undefined)),
   reopen: () => run(() => decide("reopen")),
-  undo: () => run(undo),
+  undo: () => run(() => undo()),
   search: () => document.querySelector<HTMLInputElement>('[data-param="q"]')?.select(),
   close: () => {
     if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur();

@@ -8,9 +8,17 @@ async function purge(refresh: () => Promise<void>): Promise<void> {
   toast(
     answer?.ok === true
       ? "The names were purged."
-      : `The names were not purged: ${answer === undefined ? "the server does not answer" : `the server answered ${answer.status}`}.`,
+      : `The names were not purged: ${await reasonOf(answer)}.`,
   );
   await refresh();
+}
+
+/** The server's reason is one line of text. */
+async function reasonOf(answer: Response | undefined): Promise<string> {
+  if (answer === undefined) return "the server does not answer";
+  const isText = answer.headers.get("content-type")?.startsWith("text/plain") === true;
+  const reason = isText ? (await answer.text().catch(() => "")).trim() : "";
+  return reason === "" ? `the server answered ${answer.status}` : reason;
 }
 
 startStatusPage({

@@ -43,3 +43,8 @@ export interface ReviewApi {
 export class NotThere extends Error {
   override readonly name = "NotThere";
 }
+
+/** A group or document has changed, so that the request is no longer possible. */
+export class Changed extends Error {
+  override readonly name = "Changed";
+}

@@ -1,5 +1,5 @@
 /** `steward status`: whether the daemon is well, and a line for each service. */
-import type { GetDashboardResponse } from "../../gen/dedup-json.ts";
+import type { GetDashboardResponse, ListGroupsResponse } from "../../gen/dedup-json.ts";
 import type { StatusJson } from "../../gen/status-json.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import { printable } from "../../kernel/base/text/printable.ts";
@@ -23,8 +23,15 @@ interface Answers {
   readonly reasons: string;
   readonly status: StatusJson | undefined;
   readonly dashboard: Dashboard | undefined;
+  /** Groups without a verdict; those in the delete plan are pending, too. */
+  readonly groupsToReview: number | undefined;
   readonly seal: SealStatus | undefined;
 }
+
+const TO_REVIEW = {
+  path: "/api/v1/duplicates",
+  query: { status: "pending", plan: "out", limit: "1" },
+};
 
 /** Exits 0 when the daemon is ready, 1 when it is not. */
 export function status(options: RemoteArguments, context: CommandContext): Promise<number> {
@@ -37,7 +44,7 @@ export function status(options: RemoteArguments, context: CommandContext): Promi
 }
 
 async function ask({ daemon, signal }: RemoteSession): Promise<Answers> {
-  const [readiness, document, dashboard, seal] = await Promise.all([
+  const [readiness, document, dashboard, groups, seal] = await Promise.all([
     daemon.bytes({ path: "/readyz" }, signal).then(
       () => ({ ready: true, reasons: "" }),
       (error: unknown) => {
@@ -47,9 +54,16 @@ async function ask({ daemon, signal }: RemoteSession): Promise<Answers> {
     ),
     answered(daemon.json<StatusJson>({ path: "/api/status.json" }, signal)),
     answered(daemon.json<GetDashboardResponse>({ path: "/api/v1/dashboard" }, signal)),
+    answered(daemon.json<ListGroupsResponse>(TO_REVIEW, signal)),
     answered(daemon.json<SealStatus>({ path: "/v1/sys/seal-status" }, signal)),
   ]);
-  return { ...readiness, status: document, dashboard: dashboard?.data, seal };
+  return {
+    ...readiness,
+    status: document,
+    dashboard: dashboard?.data,
+    groupsToReview: groups?.meta.total,
+    seal,
+  };
 }
 
 /** A service that is off or refuses everything leaves the others their lines. */
@@ -87,12 +101,13 @@ function nameOf(document: StatusJson | undefined): string {
   return `Steward ${version}${demo === true ? " (demo)" : ""}`;
 }
 
-function rows({ status: document, dashboard, seal }: Answers, nowMs: number): string[][] {
+function rows(answers: Answers, nowMs: number): string[][] {
+  const { status: document, dashboard, seal } = answers;
   const state = (service: string, on: boolean): string =>
     document?.services[service] ?? (on ? "ready" : "off");
   return [
     ["monitor", state("monitor", document !== undefined), monitorDetails(document)],
-    ["dedup", state("dedup", dashboard !== undefined), dedupDetails(dashboard, nowMs)],
+    ["dedup", state("dedup", dashboard !== undefined), dedupDetails(answers, nowMs)],
     ["tokens", state("tokens", seal !== undefined), sealDetails(seal)],
   ];
 }
@@ -108,12 +123,12 @@ function monitorDetails(document: StatusJson | undefined): string {
   ].join("; ");
 }
 
-function dedupDetails(dashboard: Dashboard | undefined, nowMs: number): string {
+function dedupDetails({ dashboard, groupsToReview }: Answers, nowMs: number): string {
   if (dashboard === undefined) return "";
-  const { totalDocuments, pendingGroups, lastSyncAt, analysisStale } = dashboard;
+  const { totalDocuments, lastSyncAt, analysisStale } = dashboard;
   return [
     counted(totalDocuments, "document"),
-    `${counted(pendingGroups, "group")} to review`,
+    ...(groupsToReview === undefined ? [] : [`${counted(groupsToReview, "group")} to review`]),
     `last sync ${formatWhen(lastSyncAt, nowMs)}`,
     ...(analysisStale ? ["settings changed since the last analysis"] : []),
   ].join("; ");

@@ -28,6 +28,7 @@ import { devicesPageRoutes } from "../pages/devices-page.ts";
 import { eventsPageRoute } from "../pages/events-page.ts";
 import { flowsPageRoute } from "../pages/flows-page.ts";
 import { indexRoute } from "../pages/index-page.ts";
+import type { PageLink } from "../../../gateway/web/frame.ts";
 import { landingRoute, monitorRoutes } from "../../../gateway/web/landing/route.ts";
 import type { CountHistory } from "../history/count-history.ts";
 import { landingDeps } from "../pages/landing-page.ts";
@@ -56,8 +57,10 @@ export interface ServedDaemon extends Pick<DaemonRuntime, "clock" | "ids"> {
   readonly history: CountHistory | undefined;
 }
 
+type Listener = "gateway" | "admin";
+
 /** The services and pages of one listener. Needs every service to be running. */
-export function served(daemon: ServedDaemon, listener: "gateway" | "admin"): GatewayDeps {
+export function served(daemon: ServedDaemon, listener: Listener): GatewayDeps {
   const {
     configuration: { config },
     clock,
@@ -71,6 +74,7 @@ export function served(daemon: ServedDaemon, listener: "gateway" | "admin"): Gat
   const token = config.get(authToken);
   // Methods hidden from REST are hidden from rpc too.
   const seen = landing && config.get(adminEnabled);
+  const shown = shownBy(daemon, listener);
   return {
     services: [
       ...(daemon.dedup?.service()?.rpc ?? []),
@@ -79,7 +83,7 @@ export function served(daemon: ServedDaemon, listener: "gateway" | "admin"): Gat
       ),
       ...(seen ? monitorServices(daemon) : []),
     ],
-    plain: plainRoutes(daemon, listener),
+    plain: plainRoutes(daemon, listener, shown),
     probes: {
       live: () => ({ ok: true, reasons: [] }),
       ready: () => readinessOf({ supervisor, monitor }),
@@ -101,7 +105,7 @@ export function served(daemon: ServedDaemon, listener: "gateway" | "admin"): Gat
     pages: {
       demo: daemon.configuration.demo.demo,
       version: stewardVersion(),
-      ai: config.get(aiEnabled),
+      links: shown.links,
     },
     adminRefused: countAdminRefusals(config, telemetry.scope),
   };
@@ -117,25 +121,15 @@ function plainRoutes(
     clock,
     ...daemon
   }: ServedDaemon,
-  listener: "gateway" | "admin",
+  listener: Listener,
+  { isAdmin, watched, hasEvents, hasFlows, links }: Shown,
 ): readonly PlainRoute[] {
   const documents = daemon.dedup?.service();
   const dedup = daemon.dedup?.current();
   const vault = daemon.tokens?.service();
   const facts = { demo: demo.demo, version: stewardVersion() };
-  const { surface, landing } = adminSurface(config);
-  const isAdmin = landing && (listener === "admin" || surface === "all");
-  const watched = isAdmin ? monitor : undefined;
-  const hasEvents = watched !== undefined && config.get(events.enabled);
-  const hasFlows = watched?.hasFlows === true;
-  const links = pageLinks(listener, {
-    monitor: watched !== undefined,
-    documents: documents !== undefined,
-    ai: config.get(aiEnabled),
-    events: hasEvents,
-    flows: hasFlows,
-    tokens: isAdmin && vault !== undefined,
-  });
+  const { surface } = adminSurface(config);
+  const ai = config.get(aiEnabled);
   const live = { ...facts, refreshMs: config.get(adminRefreshInterval), links };
   const status = landingDeps({
     monitor,
@@ -165,7 +159,7 @@ function plainRoutes(
       ? reviewRoutes(dedup, {
           ...facts,
           clock,
-          ai: config.get(aiEnabled),
+          ai,
           links,
         })
       : []),
@@ -187,7 +181,9 @@ function plainRoutes(
           indexRoute({
             ...facts,
             documents: documents !== undefined,
+            ai,
             tokens: vault !== undefined,
+            links,
           }),
         ]
       : []),
@@ -196,45 +192,68 @@ function plainRoutes(
   ];
 }
 
-/** The pages of a listener, in the order of their navigation. */
-function pageLinks(
-  listener: "gateway" | "admin",
-  {
-    monitor,
-    documents,
-    ai,
+/** What a listener shows of the monitor, and the links to all its pages. */
+interface Shown {
+  /** Whether it has the administrator's pages. */
+  readonly isAdmin: boolean;
+  readonly watched: HostedMonitor | undefined;
+  readonly hasEvents: boolean;
+  readonly hasFlows: boolean;
+  readonly links: readonly PageLink[];
+}
+
+function shownBy(
+  { configuration: { config }, monitor, dedup, tokens }: ServedDaemon,
+  listener: Listener,
+): Shown {
+  const { surface, landing } = adminSurface(config);
+  const isAdmin = landing && (listener === "admin" || surface === "all");
+  const watched = isAdmin ? monitor : undefined;
+  const hasEvents = watched !== undefined && config.get(events.enabled);
+  const hasFlows = watched?.hasFlows === true;
+  const links = pageLinks(listener, {
+    status: isAdmin,
+    overview: surface === "gateway",
+    monitor: watched !== undefined,
+    documents: dedup?.service() !== undefined,
+    ai: config.get(aiEnabled),
     events: hasEvents,
     flows: hasFlows,
-    tokens,
-  }: {
-    readonly monitor: boolean;
-    readonly documents: boolean;
-    readonly ai: boolean;
-    readonly events: boolean;
-    readonly flows: boolean;
-    readonly tokens: boolean;
-  },
-): readonly { readonly href: string; readonly label: string }[] {
-  return [
-    ...(listener === "gateway"
-      ? [
-          { href: "/", label: "Status" },
-          ...(monitor ? [{ href: "/monitor", label: "Monitor" }] : []),
-        ]
-      : [{ href: "/", label: monitor ? "Monitor" : "Status" }]),
-    ...(monitor ? [{ href: "/devices", label: "Devices" }] : []),
-    ...(hasFlows ? [{ href: "/flows", label: "Flows" }] : []),
-    ...(hasEvents ? [{ href: "/events", label: "Events" }] : []),
-    ...(listener === "gateway" && documents
-      ? [
-          { href: "/duplicates", label: "Duplicates" },
-          { href: "/documents", label: "Documents" },
-          ...(ai ? [{ href: "/suggestions", label: "Suggestions" }] : []),
-        ]
-      : []),
-    ...(tokens ? [{ href: "/tokens", label: "Tokens" }] : []),
-    ...(listener === "gateway" ? [{ href: "/docs", label: "API" }] : []),
+    tokens: isAdmin && tokens?.service() !== undefined,
+  });
+  return { isAdmin, watched, hasEvents, hasFlows, links };
+}
+
+/** Which pages there are. */
+interface Pages {
+  readonly status: boolean;
+  /** At `/` of a gateway that does not serve the status page. */
+  readonly overview: boolean;
+  readonly monitor: boolean;
+  readonly documents: boolean;
+  readonly ai: boolean;
+  readonly events: boolean;
+  readonly flows: boolean;
+  readonly tokens: boolean;
+}
+
+/** The pages of a listener, in the order of their navigation. */
+function pageLinks(listener: Listener, pages: Pages): readonly PageLink[] {
+  const isGateway = listener === "gateway";
+  const links: readonly (readonly [isServed: boolean, href: string, label: string])[] = [
+    [isGateway && pages.overview, "/", "Overview"],
+    [pages.status, "/", isGateway || !pages.monitor ? "Status" : "Monitor"],
+    [isGateway && pages.monitor, "/monitor", "Monitor"],
+    [pages.monitor, "/devices", "Devices"],
+    [pages.flows, "/flows", "Flows"],
+    [pages.events, "/events", "Events"],
+    [isGateway && pages.documents, "/duplicates", "Duplicates"],
+    [isGateway && pages.documents, "/documents", "Documents"],
+    [isGateway && pages.documents && pages.ai, "/suggestions", "Suggestions"],
+    [pages.tokens, "/tokens", "Tokens"],
+    [isGateway, "/docs", "API"],
   ];
+  return links.flatMap(([isServed, href, label]) => (isServed ? [{ href, label }] : []));
 }
 
 /**

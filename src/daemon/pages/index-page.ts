@@ -4,6 +4,7 @@
 import { pageAssets } from "../../../gateway/web/assets.ts";
 import { html, type View } from "../../../gateway/web/html.ts";
 import { keyValues } from "../../../gateway/web/pieces/key-values.ts";
+import type { PageLink } from "../../../gateway/web/frame.ts";
 import { part } from "../../../gateway/web/pieces/section.ts";
 import { pageAnswer } from "../../../gateway/web/shell.ts";
 import { Access } from "../../gen/steward/options/v1/options_pb.ts";
@@ -22,6 +23,8 @@ const documentRows: Rows = [
   ["/api/v1/ready", "whether the document service can work"],
 ];
 
+const suggestionRows: Rows = [["/suggestions", "suggestions of the language model, to review"]];
+
 const tokenRows: Rows = [
   ["/v1/sys/health", "whether tokens can be minted"],
   ["/v1/sys/seal-status", "whether the store of tokens is open"],
@@ -37,22 +40,17 @@ export interface IndexPageOptions {
   readonly version: string;
   /** Whether the document service runs. */
   readonly documents: boolean;
+  /** Whether a language model makes suggestions. */
+  readonly ai: boolean;
   /** Whether the tokens service runs. */
   readonly tokens: boolean;
+  /** The pages of the listener. */
+  readonly links: readonly PageLink[];
 }
 
 export function indexRoute(options: IndexPageOptions): PlainRoute {
-  const { demo, version, documents } = options;
-  const nav = [
-    { href: "/", label: "Overview", here: true },
-    ...(documents
-      ? [
-          { href: "/duplicates", label: "Duplicates" },
-          { href: "/documents", label: "Documents" },
-        ]
-      : []),
-    { href: "/docs", label: "API" },
-  ];
+  const { demo, version } = options;
+  const nav = options.links.map((link) => ({ ...link, here: link.href === "/" }));
   return {
     verb: "GET",
     template: "/",
@@ -67,10 +65,10 @@ export function indexRoute(options: IndexPageOptions): PlainRoute {
   };
 }
 
-function overview({ documents, tokens }: IndexPageOptions): View {
+function overview({ documents, ai, tokens }: IndexPageOptions): View {
   return html`<div class="stack"><h2>Overview</h2>
     ${part("This address", links(processRows), "The same API is served over Connect, gRPC-Web and gRPC on this port; gRPC clients can discover the services by reflection.")}
-    ${documents ? part("Documents", links(documentRows)) : undefined}
+    ${documents ? part("Documents", links(ai ? [...documentRows, ...suggestionRows] : documentRows)) : undefined}
     ${tokens ? part("Tokens", links(tokenRows), html`<span>Short-lived GitHub tokens come from the Vault API below <code>/v1</code>: give this address to <code>bao</code>, <code>vault</code> or any other client as <code>VAULT_ADDR</code>, then <code>bao write github/token org_name=…</code>.</span>`) : undefined}
   </div>`;
 }

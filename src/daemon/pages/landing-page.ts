@@ -16,7 +16,7 @@ import type { StatusJson } from "../../gen/status-json.ts";
 import type { FailedRun } from "../../dedup/last-runs.ts";
 import type { Dedup } from "../../dedup/service.ts";
 import { AnalysisService } from "../../gen/steward/dedup/v1/analysis_pb.ts";
-import { DuplicateService } from "../../gen/steward/dedup/v1/duplicates_pb.ts";
+import { DuplicateService, PlanFilter } from "../../gen/steward/dedup/v1/duplicates_pb.ts";
 import { GroupStatus } from "../../gen/steward/dedup/v1/groups_pb.ts";
 import { SyncService } from "../../gen/steward/dedup/v1/sync_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
@@ -117,7 +117,7 @@ export async function archiveFacts(
       callHandler(
         service.rpc,
         DuplicateService.method.listGroups,
-        { limit: 1, status: [GroupStatus.PENDING] },
+        { limit: 1, status: [GroupStatus.PENDING], plan: PlanFilter.OUT },
         call,
       ),
     ]);

@@ -3,9 +3,14 @@ import { indexRoute, type IndexPageOptions } from "../../../src/daemon/pages/ind
 import { PAGE_POLICY } from "../../../gateway/web/shell.ts";
 import { createCall, type PlainRequest } from "../../../src/kernel/service.ts";
 
-async function page(options: Omit<IndexPageOptions, "version">): Promise<string> {
+async function page(options: Omit<IndexPageOptions, "version" | "links" | "ai">): Promise<string> {
   const request: Pick<PlainRequest, "headers"> = { headers: {} };
-  const answer = await indexRoute({ ...options, version: "1.2.3" }).handle(
+  const answer = await indexRoute({
+    ...options,
+    version: "1.2.3",
+    ai: false,
+    links: [{ href: "/", label: "Overview" }],
+  }).handle(
     request as PlainRequest,
     createCall({ signal: new AbortController().signal, requestId: "r" }),
   );

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { archiveFacts, landingDeps, tokenFacts } from "../../../src/daemon/pages/landing-page.ts";
 import { landingRoute } from "../../../gateway/web/landing/route.ts";
 import { AnalysisService } from "../../../src/gen/steward/dedup/v1/analysis_pb.ts";
-import { DuplicateService } from "../../../src/gen/steward/dedup/v1/duplicates_pb.ts";
+import { DuplicateService, PlanFilter } from "../../../src/gen/steward/dedup/v1/duplicates_pb.ts";
 import { SyncService } from "../../../src/gen/steward/dedup/v1/sync_pb.ts";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import {
@@ -23,9 +23,13 @@ const refuse = (): never => {
 };
 const AT = Date.parse("2026-11-21T10:00:00Z");
 
-const listGroups: Handlers<typeof DuplicateService.method>["listGroups"] = ({ limit, status }) => ({
+const listGroups: Handlers<typeof DuplicateService.method>["listGroups"] = ({
+  limit,
+  status,
+  plan,
+}) => ({
   data: [],
-  meta: { total: status.length === 1 && limit === 1 ? 12 : -1 },
+  meta: { total: status.length === 1 && plan === PlanFilter.OUT && limit === 1 ? 12 : -1 },
 });
 
 function documents(

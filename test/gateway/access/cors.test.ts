@@ -63,7 +63,10 @@ describe("the list of origins", () => {
         path: "/api/v1/jobs",
         headers: { origin: "https://any.example" },
       }).headers,
-    ).toEqual({ "access-control-allow-origin": "*" });
+    ).toEqual({
+      "access-control-allow-origin": "*",
+      "access-control-expose-headers": "Retry-After",
+    });
   });
 });
 
@@ -113,6 +116,22 @@ describe("a page of an allowed origin", () => {
       404,
       page,
     ]);
+  });
+
+  it("may read that Steward is busy, and when to try again", async () => {
+    const { url } = await startGateway(
+      { auth: { ...auth, token: Secret.of("word", "test") } },
+      { admissionMs: 1, stranger: { requests: 0, streams: 0 } },
+    );
+    for (const path of ["/api/v1/jobs", "/steward.dedup.v1.JobService/ListJobs"]) {
+      const { status, headers } = await fetch(`${url}${path}`, { headers: { origin: page } });
+      expect([path, status, headers.get("retry-after")]).toEqual([path, 429, "1"]);
+      expect(headers.get("access-control-allow-origin")).toBe(page);
+      expect(headers.get("access-control-expose-headers")).toMatch(/^Retry-After(,|$)/);
+      const foreign = { origin: "https://evil.example" };
+      const other = await fetch(`${url}${path}`, { headers: foreign });
+      expect(other.headers.get("access-control-allow-origin")).toBe(null);
+    }
   });
 
   it("is a foreign page everywhere else", () => {

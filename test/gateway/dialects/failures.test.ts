@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { UNKNOWN_ROUTE } from "../../../gateway/codes.ts";
 import { dialectOf, dialectOfPath } from "../../../gateway/dialects/by-name.ts";
-import type { FailureOptions } from "../../../gateway/dialects/dialect.ts";
+import type { AnswerHeaders, FailureOptions } from "../../../gateway/dialects/dialect.ts";
+import { Access } from "../../../src/gen/steward/options/v1/options_pb.ts";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
 import type { DialectName } from "../../../src/kernel/wire/style.ts";
 
@@ -180,14 +181,14 @@ describe("a failure's body", () => {
 
 describe("a failure's headers", () => {
   const missing = new StewardError("unauthenticated", "m");
-  const cases: [string, DialectName, StewardError, Record<string, string>, FailureOptions?][] = [
+  const cases: [string, DialectName, StewardError, AnswerHeaders, FailureOptions?][] = [
     [
       "the type and both challenges",
       "dedup",
       missing,
       {
         "content-type": "application/json; charset=utf-8",
-        "www-authenticate": 'Bearer realm="steward", Basic realm="steward"',
+        "www-authenticate": ['Bearer realm="steward"', 'Basic realm="steward"'],
       },
     ],
     [
@@ -205,6 +206,13 @@ describe("a failure's headers", () => {
         "x-content-type-options": "nosniff",
         "www-authenticate": 'Basic realm="steward admin"',
       },
+    ],
+    [
+      "the operator's challenge for a route of his",
+      "monitor",
+      missing,
+      { "www-authenticate": 'Basic realm="steward"' },
+      { access: Access.OPERATOR },
     ],
     ["plain JSON", "vault", missing, { "content-type": "application/json" }],
     [

@@ -405,4 +405,16 @@ describe.skipIf(chromiumPath === undefined)("the pages over the status in a real
     await page.getByText("The names were purged.").waitFor();
     expect(posts).toBe(1);
   });
+
+  it("says why nothing was purged, in the server's words", async () => {
+    const { page } = await openPage();
+    await page.goto(`${await startLanding({ status: fullStatus })}/monitor#inventory`);
+    await ready(page);
+    await page.route("**/api/rdns/purge", (route) =>
+      route.fulfill({ status: 403, contentType: "text/plain", body: "a page of another site\n" }),
+    );
+    await page.getByRole("button", { name: "Purge the names…" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Purge" }).click();
+    await page.getByText("The names were not purged: a page of another site.").waitFor();
+  });
 });
