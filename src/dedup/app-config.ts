@@ -12,6 +12,9 @@ import { appConfig } from "./tables.ts";
 const MAX_KEYS = 1_000;
 const MAX_KEY_BYTES = 256;
 const MAX_VALUE_BYTES = 64 * 1024;
+/** Of the settings stored in one transaction, and of a row beside its name and value. */
+const BATCH_BYTES = 512 * 1024;
+const ROW_BYTES = 64;
 
 /** Settings that Steward knows, below one name. */
 export interface ConfigSection {
@@ -19,6 +22,8 @@ export interface ConfigSection {
   readonly prefix: string;
   /** Names below the prefix, with their values. */
   read(): Readonly<Record<string, string>>;
+  /** Throws what `change` would throw, and changes nothing. */
+  check(values: Readonly<Record<string, string>>): void;
   /**
    * Changes some of them, all or none; the names are among those of `read`. Throws `invalid` with
    * details whose paths begin with the name.
@@ -31,7 +36,7 @@ export interface AppConfig {
   read(): Record<string, string>;
   /**
    * Names of credentials and of what the environment sets are ignored; resolves with the number of
-   * the others. Throws `invalid`, and then changes nothing of its section.
+   * the others. Throws `invalid`, and then changes nothing.
    */
   change(values: Readonly<Record<string, string>>): Promise<number>;
 }
@@ -59,22 +64,42 @@ export function createAppConfig(env: Env, sections: readonly ConfigSection[]): A
       const names = known();
       const others = taken.filter(([name]) => !names.has(name));
       checkOthers(others, new Set(stored().map(([name]) => name)));
-      for (const section of sections) {
+      const changes = sections.flatMap((section) => {
         const { prefix } = section;
         const own = taken.filter(([name]) => name.startsWith(prefix) && names.has(name));
-        if (own.length > 0)
-          await section.change(
-            Object.fromEntries(own.map(([name, value]) => [name.slice(prefix.length), value])),
-          );
-      }
-      if (others.length > 0)
+        const patch = Object.fromEntries(
+          own.map(([name, value]) => [name.slice(prefix.length), value]),
+        );
+        return own.length > 0 ? [{ section, patch }] : [];
+      });
+      for (const { section, patch } of changes) section.check(patch);
+      for (const batch of boundedBatches(others))
         await env.write((tx) => {
-          for (const [name, value] of others)
+          for (const [name, value] of batch)
             tx.put(appConfig, name, create(MetaRowSchema, { text: value }));
         });
+      for (const { section, patch } of changes) await section.change(patch);
       return taken.length;
     },
   };
+}
+
+function* boundedBatches(
+  values: readonly (readonly [string, string])[],
+): Generator<(readonly [string, string])[]> {
+  let batch: (readonly [string, string])[] = [];
+  let bytes = 0;
+  for (const [name, value] of values) {
+    const own = ROW_BYTES + Buffer.byteLength(name) + Buffer.byteLength(value);
+    if (batch.length > 0 && bytes + own > BATCH_BYTES) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push([name, value]);
+    bytes += own;
+  }
+  if (batch.length > 0) yield batch;
 }
 
 function checkOthers(

@@ -246,6 +246,7 @@ async function assemble(
     }),
   );
   const ai = {
+    isOn: isAiOn,
     env,
     documents: store,
     results: aiResults,

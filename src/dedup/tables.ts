@@ -32,6 +32,15 @@ import { protobufCodec } from "../kernel/state/values.ts";
 /** The most documents one Steward holds. */
 const DOCUMENT_LIMIT = 5_000_000;
 
+/**
+ * One group of MAX_MEMBERS: its row and index entries take 85 bytes a member, its decision 72. What
+ * changes several groups stays below 1 MiB: see `groups/change-size.ts`.
+ */
+const GROUP_CHANGE_BYTES = 16 * 2 ** 20;
+
+/** The list of what a sync could not read is one row: a thousand long names, with reasons. */
+const META_CHANGE_BYTES = 8 * 2 ** 20;
+
 /** Documents by number; found by id, by archive reference, by the hash of their text. */
 export const documents: Table<number, DocumentRow> = defineTable({
   name: "documents",
@@ -54,7 +63,7 @@ export const groups: Table<readonly [number, string], GroupRow> = defineTable({
   name: "groups",
   key: tupleKey<readonly [number, string]>(),
   value: protobufCodec(GroupRowSchema),
-  limit: { rows: DOCUMENT_LIMIT },
+  limit: { rows: DOCUMENT_LIMIT, changeBytes: GROUP_CHANGE_BYTES },
   indexes: [
     {
       name: "member",
@@ -69,7 +78,7 @@ export const decisions: Table<string, DecisionRow> = defineTable({
   name: "decisions",
   key: stringKey,
   value: protobufCodec(DecisionRowSchema),
-  limit: { rows: DOCUMENT_LIMIT },
+  limit: { rows: DOCUMENT_LIMIT, changeBytes: GROUP_CHANGE_BYTES },
   indexes: [],
 });
 
@@ -87,7 +96,7 @@ export const meta: Table<string, MetaRow> = defineTable({
   name: "meta",
   key: stringKey,
   value: protobufCodec(MetaRowSchema),
-  limit: { rows: 1_000 },
+  limit: { rows: 1_000, changeBytes: META_CHANGE_BYTES },
   indexes: [],
 });
 

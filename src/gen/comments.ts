@@ -111,7 +111,7 @@ export const comments: Readonly<Record<string, string>> = {
   "steward.dedup.v1.BatchApplyAiResultsRequest.scope": "In place of result_ids.",
   "steward.dedup.v1.BatchRejectAiResultsRequest.result_ids": "Ids of results.",
   "steward.dedup.v1.BatchService": "Decides about many groups, and deletes what is redundant.",
-  "steward.dedup.v1.BatchService.DeleteNonPrimary": "Starts a job that moves all but the primaries of pending groups to the trash of Paperless-ngx. The rule is that of the delete plan: a document goes only if it has a verified pair with a primary that stays. Each one is compared with the archive before it goes; one that changed is skipped. The job's result has the outcome of each document. CONFLICT for groups of folders and JSON Lines files.",
+  "steward.dedup.v1.BatchService.DeleteNonPrimary": "Starts a job that moves all but the primaries of pending groups to the trash of Paperless-ngx. The rule is that of the delete plan: a document goes only if it has a verified pair with a primary that stays. Each one is compared with the archive before it goes; one that changed is skipped. The job's result has the outcome of the first documents, up to 512 KiB. CONFLICT for groups of folders and JSON Lines files.",
   "steward.dedup.v1.BatchService.PurgeDeleted": "Forgets all groups with status `deleted`. Documents and archives are not touched.",
   "steward.dedup.v1.BatchService.SetGroupStatuses": "Sets the status of up to 1000 groups. Unknown groups, and deleted ones that cannot be restored, are skipped.",
   "steward.dedup.v1.CancelJobRequest.job_id": "Id of the job.",

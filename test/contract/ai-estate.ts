@@ -2,8 +2,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import type { Fault } from "../../src/demo/control-plane/faults.ts";
 import type { Paperless } from "../../src/demo/paperless/paperless.ts";
 import type { Estate } from "../../src/demo/paperless/types.ts";
+import { systemClock, type Clock } from "../../src/kernel/base/clock.ts";
 import { startAiProvider, type AiProviderSimulator } from "../support/ai-provider.ts";
 import { rest, runJob, startDaemon, temporaryFolder, type Daemon } from "./daemon.ts";
 import { configOf, startArchive } from "./paperless-estate.ts";
@@ -13,7 +15,29 @@ export interface AiEstate {
   readonly provider: AiProviderSimulator;
   readonly config: string;
   /** Starts a daemon on the estate's state; it ends with the test. */
-  start(): Promise<Daemon>;
+  start(config?: string): Promise<Daemon>;
+  /** Lets go of requests that `HELD` holds. */
+  release(): void;
+}
+
+/** Holds a request at the archive until the test releases it. */
+export const HELD = { kind: "delay", ms: 2 ** 40 } as const satisfies Fault;
+
+/** A clock whose longest timers run when the test says so. */
+function createHeldClock(): Clock & Pick<AiEstate, "release"> {
+  const held = new Set<() => void>();
+  return {
+    ...systemClock,
+    timer(atMs, run) {
+      if (atMs < HELD.ms) return systemClock.timer(atMs, run);
+      held.add(run);
+      return { [Symbol.dispose]: () => void held.delete(run) };
+    },
+    release() {
+      for (const run of held) run();
+      held.clear();
+    },
+  };
 }
 
 /** Ends with the test. `archives` are further rows of the configuration. */
@@ -21,7 +45,8 @@ export async function startAiEstate(
   fill: (estate: Estate) => void,
   archives = "",
 ): Promise<AiEstate> {
-  const [sim, provider] = await Promise.all([startArchive(fill), startAiProvider()]);
+  const clock = createHeldClock();
+  const [sim, provider] = await Promise.all([startArchive(fill, clock), startAiProvider()]);
   onTestFinished(async () => void (await Promise.all([sim.stop(), provider.stop()])));
   const folder = temporaryFolder();
   writeFileSync(join(folder, "key"), "sk-0123456789abcdef", { mode: 0o600 });
@@ -33,8 +58,9 @@ export async function startAiEstate(
     sim,
     provider,
     config,
-    async start() {
-      const daemon = await startDaemon({ config });
+    release: clock.release,
+    async start(own = config) {
+      const daemon = await startDaemon({ config: own });
       onTestFinished(async () => void (await daemon.stop("SIGKILL")));
       return daemon;
     },

@@ -14,12 +14,21 @@ import {
 } from "node:fs";
 import { join, relative } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import type { DeletePlan } from "../../src/dedup/plan/plan-file.ts";
 import { LAUNCHER } from "../support/launcher.ts";
 import { startPty } from "../support/pty.ts";
-import { writeFiles } from "./corpus.ts";
-import { cleanEnvironment, removeTemporaryFolders, runSteward, temporaryFolder } from "./daemon.ts";
+import { folderConfig, writeFiles } from "./corpus.ts";
+import {
+  cleanEnvironment,
+  jobEnd,
+  removeTemporaryFolders,
+  rest,
+  runJob,
+  runSteward,
+  startDaemon,
+  temporaryFolder,
+} from "./daemon.ts";
 import { spawn } from "../support/spawn.ts";
 
 afterAll(removeTemporaryFolders);
@@ -365,5 +374,33 @@ describe("steward dedup --apply-plan and --undo-plan", () => {
     const result = await dedup(own, "--apply-plan", own.plan);
     expect(result.code).toBe(1);
     expect(result.stderr).toMatch(/plan\.json cannot be read \(ENOENT\)/);
+  });
+});
+
+describe("GET /api/v1/export/delete-plan.json", () => {
+  it("has the files of an archive whose path passes a symbolic link", async () => {
+    const own = place({
+      "a.txt": letter("bridge"),
+      "b.txt": letter("bridge"),
+      "c.txt": letter("garden"),
+    });
+    const link = join(own.home, "link");
+    symlinkSync(join(own.folder, ".."), link);
+    const daemon = await startDaemon({
+      config: folderConfig(temporaryFolder(), join(link, "pile")),
+    });
+    onTestFinished(async () => void (await daemon.stop()));
+    await runJob(daemon, "/api/v1/sync");
+    for (const { id } of (await rest(daemon, "GET", "/api/v1/jobs?type=analysis")).json.data)
+      await jobEnd(daemon, id);
+    const groups = (await rest(daemon, "GET", "/api/v1/duplicates")).json.data;
+    const groupIds = groups.map(({ id }: any) => id);
+    await rest(daemon, "POST", "/api/v1/delete-plan/accept", { groupIds });
+    const { json, text } = await rest(daemon, "GET", "/api/v1/export/delete-plan.json");
+    expect(json.retained).toEqual([]);
+    expect(names(json, own)).toEqual(["b.txt"]);
+    writeFileSync(own.plan, text);
+    expect((await dedup(own, "--apply-plan", own.plan)).code).toBe(0);
+    expect(Object.keys(filesBelow(own.folder))).toEqual(["a.txt", "c.txt"]);
   });
 });

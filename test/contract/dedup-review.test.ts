@@ -1,7 +1,8 @@
 /** `steward dedup review` on a pseudo-terminal, as a person uses it. Needs Python 3 for the terminal. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
+import type { DeletePlan } from "../../src/dedup/plan/plan-file.ts";
 import { LAUNCHER } from "../support/launcher.ts";
 import { startPty } from "../support/pty.ts";
 import type { Pty } from "../support/pty.ts";
@@ -41,9 +42,9 @@ interface Pile {
   readonly state: string;
 }
 
-function pile(): Pile {
+function pile(texts: Readonly<Record<string, string>> = files): Pile {
   const folder = temporaryFolder();
-  writeFiles(folder, files);
+  writeFiles(folder, texts);
   return { folder, state: join(temporaryFolder(), "state") };
 }
 
@@ -217,6 +218,44 @@ describe("steward dedup review", () => {
     await pty.shows("? help");
     pty.send("q");
     await ends(pty, 0);
+  });
+
+  it("keeps the document that stayed when its group was accepted, until another one is chosen", async () => {
+    const own = pile({ "a.txt": letter("bridge"), "b.txt": letter("bridge") });
+    const [a, b] = [join(own.folder, "a.txt"), join(own.folder, "b.txt")];
+    const touch = (path: string, year: number): void =>
+      utimesSync(path, new Date(`${year}-06-01`), new Date(`${year}-06-01`));
+    touch(a, 2020);
+    touch(b, 2021);
+    const pty = review(own, { columns: 200 });
+    await pty.shows(/\* 1 \S*a\.txt/);
+    pty.send("k");
+    await ends(pty, 0);
+    touch(a, 2022);
+    const plan = join(own.state, "..", "plan.json");
+    const planned = async (state: string): Promise<readonly (readonly [string, string])[]> => {
+      const made = await runSteward(
+        ["dedup", "--quiet", "--state", state, "--delete-plan", plan, own.folder],
+        {},
+      );
+      expect(made).toMatchObject({ code: 0, stderr: "" });
+      const { entries } = JSON.parse(readFileSync(plan, "utf8")) as DeletePlan;
+      return entries.map(({ path, keep }) => [basename(path), basename(keep.path)]);
+    };
+    expect(await planned(own.state)).toEqual([["b.txt", "a.txt"]]);
+    expect((await groupsOf(own))[0]?.members[0]).toMatchObject({ primary: true });
+    expect((await groupsOf(own))[0]?.members[0]?.id).toContain("a.txt");
+    // A run that knows nothing of it keeps the older one.
+    expect((await groupsOf({ ...own, state: `${own.state}-other` }))[0]?.members[0]?.id).toContain(
+      "b.txt",
+    );
+    const again = review(own, { args: ["--all"], columns: 200 });
+    await again.shows(/\* 1 \S*a\.txt/);
+    again.send("p2\r");
+    await again.shows("This document stays.");
+    again.send("q");
+    await ends(again, 0);
+    expect(await planned(own.state)).toEqual([["a.txt", "b.txt"]]);
   });
 
   it("opens a group again that got a member after it was accepted", async () => {

@@ -368,6 +368,16 @@ describe("settings as text", () => {
       "must add up to 100",
     ],
     ["a number out of range", { key: "ai.maxRetries", value: "99" }, "maxRetries"],
+    [
+      "one of several sections",
+      { settings: { "ui.size": "3", "dedup.minWords": "30", "ai.maxRetries": "99" } },
+      "maxRetries",
+    ],
+    [
+      "another of several sections",
+      { settings: { "ui.size": "3", "dedup.minWords": "none", "ai.maxRetries": "4" } },
+      "minWords",
+    ],
     ["a list that is none", { key: "ai.protectedTagNames", value: "inbox" }, "as JSON"],
     ["an empty name", { settings: { "": "x" } }, "must not be empty"],
     ["a long name", { settings: { ["n".repeat(257)]: "x" } }, "256 bytes"],
@@ -442,6 +452,15 @@ describe("settings as text", () => {
     ["exportedAt", { version: "1.0", appConfig: {} }],
     ["ngramSize", { version: "1.0", exportedAt: "2026-01-01", dedupConfig: { ngramSize: 99 } }],
     [
+      "maxRetries",
+      {
+        version: "1.0",
+        exportedAt: "2026-01-01",
+        appConfig: { "ui.new": "1", "ai.maxRetries": "99" },
+        dedupConfig: { minWords: 30 },
+      },
+    ],
+    [
       "must add up to 100",
       {
         version: "1.0",
@@ -456,6 +475,19 @@ describe("settings as text", () => {
     expect([status, json.error.code]).toEqual([400, "VALIDATION_FAILED"]);
     expect(json.error.message).toContain(message);
     expect(await get("config")).toEqual(before);
+  });
+});
+
+describe("settings of other programs", () => {
+  it("of more than a mebibyte are imported as they were exported", async () => {
+    const exported = (await rest(daemon, "GET", "/api/v1/export/config.json")).json;
+    const large = Object.fromEntries(
+      Array.from({ length: 40 }, (_, at) => [`large.${at}`, `${at} `.repeat(15_000)]),
+    );
+    const file = { ...exported, appConfig: { ...exported.appConfig, ...large } };
+    const { status, json } = await rest(daemon, "POST", "/api/v1/import/config", file);
+    expect([status, json.error]).toEqual([200, undefined]);
+    expect(await get("config")).toMatchObject(large);
   });
 });
 

@@ -50,6 +50,15 @@ async function statusOf(daemon: Daemon, id: string): Promise<any> {
   return (await rest(daemon, "GET", `/api/v1/duplicates/${id}`)).json.data;
 }
 
+async function allGroups(daemon: Daemon): Promise<string[]> {
+  const pages = await Promise.all(
+    Array.from({ length: 9 }, (_, page) =>
+      rest(daemon, "GET", `/api/v1/duplicates?limit=100&offset=${100 * page}`),
+    ),
+  );
+  return pages.flatMap(({ json }) => json.data.map(({ id }: any) => id as string));
+}
+
 describe("POST /api/v1/batch/delete-non-primary", () => {
   it("moves all but the primaries to the trash, and says so of each document", async () => {
     const { sim, daemon } = await start(fillGroups(3, 3));
@@ -166,6 +175,69 @@ describe("POST /api/v1/batch/delete-non-primary", () => {
     const job = await runJob(daemon, DELETE, { groupIds: [id], confirm: true });
     expect(outcomes(job)).toEqual({ 2: "skipped", 3: "deleted" });
     expect(trashed(sim)).toEqual([3]);
+  });
+
+  it.each([
+    [
+      "the pair is restored",
+      (daemon: Daemon, [a, b]: readonly string[]) =>
+        rest(daemon, "DELETE", `/api/v1/pairs/${a}/${b}`),
+    ],
+    [
+      "the group is set to pending",
+      (daemon: Daemon, _: readonly string[], id: string) =>
+        rest(daemon, "PUT", `/api/v1/duplicates/${id}/status`, { status: "pending" }),
+    ],
+    [
+      "the group is set to pending with others",
+      (daemon: Daemon, _: readonly string[], id: string) =>
+        rest(daemon, "POST", "/api/v1/batch/status", { groupIds: [id], status: "pending" }),
+    ],
+  ])("deletes a pair that was no duplicate in a group that has grown, once %s", async (_, undo) => {
+    const { sim, daemon } = await start(fillGroups(1, 2));
+    const [decided] = await groupsOf(daemon);
+    const id = decided?.id ?? "";
+    const documents = (await statusOf(daemon, id)).members.map((one: any) => one.documentId);
+    await rest(daemon, "PUT", `/api/v1/duplicates/${id}/status`, { status: "false_positive" });
+    sim.estate.add({ title: "Paper 0-2", content: textOf(0), created: "2024-01-03" });
+    await syncAndAnalyse(daemon);
+    expect((await undo(daemon, documents, id)).status).toBe(200);
+    const pairs = (await rest(daemon, "GET", "/api/v1/pairs?decision=not_duplicate")).json;
+    expect([pairs.data, pairs.meta.total]).toEqual([[], 0]);
+    const { status, history } = await statusOf(daemon, id);
+    expect(status).toBe("pending");
+    expect(history.at(-1).status).toBe("false_positive");
+    const job = await runJob(daemon, DELETE, { groupIds: [id], confirm: true });
+    expect(outcomes(job)).toEqual({ 2: "deleted", 3: "deleted" });
+  });
+
+  it("ends, and is cancelled, with more documents than the result has room for", async () => {
+    const { sim, daemon } = await start(fillGroups(900, 9));
+    const groupIds = await allGroups(daemon);
+    const begin = async (): Promise<string> =>
+      (await rest(daemon, "POST", DELETE, { groupIds, confirm: true })).json.data.jobId;
+    sim.faults.next("delete_document", { kind: "delay", ms: 2_000 });
+    const cancelled = await begin();
+    await expect.poll(() => sim.requests()["delete_document"], { timeout: 60_000 }).toBe(1);
+    const answer = await rest(daemon, "POST", `/api/v1/jobs/${cancelled}/cancel`);
+    expect([answer.status, answer.json.data?.status]).toEqual([200, "cancelled"]);
+    const shown = await jobEnd(daemon, cancelled);
+    expect(shown.result.documents.length).toBeGreaterThan(2_000);
+    await expect.poll(() => trashed(sim).length, { timeout: 60_000 }).toBe(1);
+
+    // One document goes, then the archive fails, so that the others are not tried.
+    sim.faults.next("delete_document", { kind: "delay", ms: 0 });
+    sim.faults.next("delete_document", { kind: "status", status: 403 }, Infinity);
+    const job = await jobEnd(daemon, await begin());
+    expect([job.status, job.errorMessage]).toEqual(["completed", null]);
+    expect(job.result).toMatchObject({
+      alreadyMissingDocuments: 1,
+      deletedDocuments: 1,
+      failedDocuments: 3,
+      skippedDocuments: 900 * 8 - 5,
+    });
+    expect(job.result.documents.length).toBeGreaterThan(2_000);
+    expect(JSON.stringify(job.result).length).toBeLessThan(600 * 1024);
   });
 
   it("deletes no document whose text was cut, and none without a verified pair", async () => {

@@ -1,7 +1,7 @@
 /** The running daemon beside a simulated Paperless-ngx, with the limits as shipped. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { startPaperless } from "../../src/demo/paperless/paperless.ts";
 import type { Paperless } from "../../src/demo/paperless/paperless.ts";
 import { systemClock } from "../../src/kernel/base/clock.ts";
@@ -9,6 +9,7 @@ import { systemIds } from "../../src/kernel/base/ids.ts";
 import { silent } from "../demo/control-plane/support.ts";
 import {
   type Daemon,
+  jobEnd,
   removeTemporaryFolders,
   rest,
   runJob,
@@ -146,6 +147,17 @@ describe("a Paperless-ngx as archive", () => {
     expect(titles).not.toContain("Paper 30");
     await analysed(daemon);
     expect((await rest(daemon, "GET", "/api/v1/duplicates?limit=100")).json.meta.total).toBe(10);
+  });
+
+  it("takes over a text that differs in its case and white space alone, and compares it no more", async () => {
+    const document = (await listOf(daemon)).find(({ paperlessId }) => paperlessId === 22);
+    const content = textOf(22).toUpperCase().replaceAll(" ", "  ");
+    sim.estate.edit(22, { content });
+    const analyses = (await jobsOf(daemon, "analysis")).length;
+    expect((await runJob(daemon, "/api/v1/sync")).result).toMatchObject({ updated: 1 });
+    const stored = await rest(daemon, "GET", `/api/v1/documents/${document.id}/content`);
+    expect(stored.json.data.fullText).toBe(content);
+    expect((await jobsOf(daemon, "analysis")).length).toBe(analyses);
   });
 
   it("never misses what changes while a sync runs", async () => {
@@ -344,4 +356,27 @@ describe("a sync that is killed", () => {
       await sim.stop();
     }
   });
+});
+
+it("a Paperless-ngx that is slow to answer is synced though a client that asked it first goes away", async () => {
+  const sim = await startArchive();
+  onTestFinished(() => sim.stop());
+  const daemon = await startDaemon({ config: configOf(sim, temporaryFolder()) });
+  onTestFinished(async () => void (await daemon.stop()));
+  sim.faults.next("statistics", { kind: "delay", ms: 5_000 });
+  const before = sim.requests()["statistics"] ?? 0;
+  const client = new AbortController();
+  const asked = fetch(`${daemon.url}/api/v1/paperless/trash`, { signal: client.signal });
+  await expect.poll(() => sim.requests()["statistics"], { timeout: 60_000 }).toBe(before + 1);
+  const { jobId } = (await rest(daemon, "POST", "/api/v1/sync")).json.data;
+  await expect
+    .poll(async () => (await rest(daemon, "GET", `/api/v1/jobs/${jobId}`)).json.data.status, {
+      timeout: 60_000,
+    })
+    .toBe("running");
+  client.abort();
+  await expect(asked).rejects.toThrow("aborted");
+  const job = await jobEnd(daemon, jobId);
+  expect([job.status, job.errorMessage]).toEqual(["completed", null]);
+  expect(job.result.inserted).toBe(DOCUMENTS);
 });

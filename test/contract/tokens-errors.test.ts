@@ -316,6 +316,15 @@ describe("a body", () => {
     }
   });
 
+  it("that names a type of mount by a word of the language names an unknown one", async () => {
+    for (const path of ["sys/mounts/odd", "sys/auth/odd"])
+      for (const type of ["constructor", "__proto__", "toString"]) {
+        const answer = await vault.ask("POST", path, { body: { type } });
+        const says = expect.stringContaining(`plugin not found in the catalog: ${type}`) as string;
+        expect([path, answer.status, answer.json.errors]).toEqual([path, 400, [says]]);
+      }
+  });
+
   it("that holds very much keeps nobody waiting, least of all from somebody unknown", async () => {
     const form = { "content-type": "application/x-www-form-urlencoded" };
     const names = (count: number): string =>

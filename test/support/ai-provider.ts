@@ -67,7 +67,7 @@ export async function startAiProvider(): Promise<AiProviderSimulator> {
         return sendJson(response, 200, { data: [{ id: "local-model", object: "model" }] });
       const call = await readCall(request);
       calls.push(call);
-      answer(response, call, await simulator.reply(call));
+      answer(response, call, refusedEffort(call) ?? (await simulator.reply(call)));
     })();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -112,6 +112,15 @@ async function readCall(request: IncomingMessage): Promise<ModelCall> {
   const bearer = request.headers.authorization?.replace("Bearer ", "");
   const key = bearer ?? (request.headers["x-api-key"] as string | undefined);
   return { api, key, model: body.model, system, user, body };
+}
+
+/** As Anthropic does for models without that parameter. */
+function refusedEffort({ api, model, body }: ModelCall): ModelReply | undefined {
+  const isRefused =
+    api === "messages" &&
+    model.startsWith("claude-haiku-4-5") &&
+    body.output_config?.effort !== undefined;
+  return isRefused ? { kind: "status", status: 400 } : undefined;
 }
 
 function answer(response: ServerResponse, { api }: ModelCall, reply: ModelReply): void {

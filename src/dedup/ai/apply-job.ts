@@ -16,6 +16,7 @@ import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
 import type { JobContext, JobType } from "../../kernel/jobs/types.ts";
 import { protobufCodec } from "../../kernel/state/values.ts";
 import { createApplier, type Applier, type ApplyDeps } from "./apply.ts";
+import { requireOn } from "./process-job.ts";
 
 /** The result of a run. */
 export interface ApplyJobResult {
@@ -46,6 +47,7 @@ export function createApplyJob(deps: ApplyDeps): JobType<AiApplyInput, ApplyJobR
 }
 
 async function runApply(deps: ApplyDeps, job: JobContext<AiApplyInput>): Promise<ApplyJobResult> {
+  requireOn(deps);
   const { docNos } = job.input;
   const stored = job.resume();
   const cursor =
@@ -80,13 +82,16 @@ interface Applying {
 
 /** Counts what became of a result. Throws when the job is cancelled, or Steward itself fails. */
 async function applyOne({ deps, job, applier, cursor }: Applying, docNo: number): Promise<void> {
-  const { fields, allowClearing, createMissing } = job.input;
+  const { fields, allowClearing, createMissing, newestSerial } = job.input;
   job.signal.throwIfAborted();
   const result = deps.results.row(docNo);
   try {
+    if (result === undefined)
+      throw new StewardError("not_found", `the AI result of document number ${docNo} is gone`);
+    if (newestSerial !== undefined && result.serial > newestSerial) throw replacedBy(result);
     if (!isDone(result, cursor)) {
       const options = { fields: fields as AiField[], allowClearing, createMissing };
-      await applier.apply(docNo, options, job.signal);
+      await applier.apply(result, options, job.signal);
     }
     cursor.applied += 1;
     cursor.failuresInARow = 0;
@@ -105,11 +110,18 @@ async function applyOne({ deps, job, applier, cursor }: Applying, docNo: number)
 }
 
 /** Whether this job applied the result and was killed before its position was stored. */
-function isDone(result: AiResultRow | undefined, { startedAtMs }: AiApplyCursor): boolean {
-  const { status, appliedAtMs = 0 } = result ?? {};
+function isDone({ status, appliedAtMs = 0 }: AiResultRow, { startedAtMs }: AiApplyCursor): boolean {
   return (
     (status === AiResultStatus.APPLIED || status === AiResultStatus.PARTIAL) &&
     appliedAtMs >= startedAtMs
+  );
+}
+
+/** A run made this result after others were chosen: nobody has looked at it. */
+function replacedBy({ id, documentTitle }: AiResultRow): StewardError {
+  return new StewardError(
+    "not_found",
+    `the AI result of ${JSON.stringify(documentTitle)} that was to be applied was replaced by ${id}; look at that one, and apply it`,
   );
 }
 

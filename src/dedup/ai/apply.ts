@@ -25,9 +25,11 @@ import type { AiSettings } from "./keys.ts";
 import { createLabels, type Labels } from "./labels.ts";
 import { fieldName, statusName } from "./result-names.ts";
 import type { ResultStore } from "./result-store.ts";
-import { keepFirst, plannedOf, snapshotOf } from "./snapshot.ts";
+import { keepFirst, keepWritten, plannedOf, snapshotOf } from "./snapshot.ts";
 
 export interface ApplyDeps {
+  /** Whether AI is on. */
+  readonly isOn: boolean;
   readonly env: Env;
   readonly documents: Pick<DocumentStore, "row" | "put">;
   readonly results: ResultStore;
@@ -60,9 +62,10 @@ const appliable: ReadonlySet<number> = new Set([
 export interface Applier {
   /**
    * Throws `conflict` for a state or an archive that does not allow it, `not_found` when the
-   * document is gone, `upstream` when the archive failed: then the state stays.
+   * document is gone or a run has replaced the result, `upstream` when the archive failed: then the
+   * state stays.
    */
-  apply(docNo: number, options: ApplyOptions, signal: AbortSignal): Promise<void>;
+  apply(row: AiResultRow, options: ApplyOptions, signal: AbortSignal): Promise<void>;
   /** Throws `invalid` (BAD_REQUEST) when nothing was applied. */
   revert(row: AiResultRow, signal: AbortSignal): Promise<void>;
 }
@@ -75,20 +78,21 @@ export function createApplier(deps: ApplyDeps): Applier {
     return known;
   };
   return {
-    apply: (docNo, options, signal) =>
-      deps.report.span("dedupe.ai.apply", {}, () => apply(docNo, options, signal)),
+    apply: (row, options, signal) =>
+      deps.report.span("dedupe.ai.apply", {}, () => apply(row, options, signal)),
     revert: (row, signal) => deps.report.span("dedupe.ai.revert", {}, () => revert(row, signal)),
   };
 
-  async function apply(docNo: number, options: ApplyOptions, signal: AbortSignal): Promise<void> {
-    const result = deps.results.row(docNo);
-    if (result === undefined)
-      throw new StewardError("not_found", `the AI result of document number ${docNo} is gone`);
+  async function apply(
+    result: AiResultRow,
+    options: ApplyOptions,
+    signal: AbortSignal,
+  ): Promise<void> {
     if (!appliable.has(result.status)) throw notAppliable(result);
-    const { document, writer, id } = targetOf(deps, docNo);
+    const { document, writer, id } = targetOf(deps, result.docNo);
     try {
       const live = await writer.document(id, signal);
-      if (live === undefined) throw await documentGone(deps, docNo, document);
+      if (live === undefined) throw await documentGone(deps, result, document);
       await write(
         deps,
         { result, document, writer, id, live, labels: labels(writer) },
@@ -97,7 +101,7 @@ export function createApplier(deps: ApplyDeps): Applier {
       );
     } catch (error) {
       if (!signal.aborted) deps.report.applied("failed");
-      await rememberFailure(deps, docNo, error);
+      await rememberFailure(deps, result, error);
       throw error;
     }
     deps.report.applied("applied");
@@ -121,7 +125,8 @@ export function createApplier(deps: ApplyDeps): Applier {
       );
     const shown = await snapshotOf(live, labels(writer), step.signal);
     await deps.env.write((tx) => {
-      const now = tx.get(aiResults, docNo);
+      takeOver(deps, tx, docNo, shown);
+      const now = presentRow(tx, result);
       if (now === undefined) return;
       now.status = AiResultStatus.REVERTED;
       now.revertedAtMs = deps.clock.now();
@@ -131,7 +136,6 @@ export function createApplier(deps: ApplyDeps): Applier {
       delete now.written;
       delete now.errorMessage;
       deps.results.put(tx, now);
-      takeOver(deps, tx, docNo, shown);
     });
     deps.report.applied("reverted");
   }
@@ -177,33 +181,34 @@ async function write(
       remedy: "choose other fields, or reject it",
     });
   const now = await snapshotOf(live, labels, signal);
-  const before = keepFirst(result, now);
+  const planned = change(live);
   signal.throwIfAborted();
-  await store(deps, result.docNo, (row) => {
-    row.before = before;
-    row.written = plannedOf(now, change(live));
+  const isStored = await store(deps, result, (row) => {
+    row.before = keepFirst(row, now, planned);
+    row.written = keepWritten(row, plannedOf(now, planned), planned);
     row.applyingFields = [...new Set([...row.applyingFields, ...options.fields])];
     row.errorMessage = INTERRUPTED;
   });
+  if (!isStored) throw replaced(result.id);
   // Begun, it is not cut off by a cancel or a client that leaves.
   using step = createLingering(deps.clock, signal, WRITE_GRACE_MS);
   const after = await writer.update(id, change, step.signal);
-  if (after === undefined) throw await documentGone(deps, result.docNo, document);
+  if (after === undefined) throw await documentGone(deps, result, document);
   const shown = await snapshotOf(after, labels, step.signal);
   await deps.env.write((tx) => {
-    const row = tx.get(aiResults, result.docNo);
+    takeOver(deps, tx, result.docNo, shown);
+    const row = presentRow(tx, result);
     if (row === undefined) return;
     const applied = new Set<number>([...row.appliedFields, ...options.fields]);
+    row.written = keepWritten(row, shown, planned);
     row.appliedFields = [...applied].toSorted((left, right) => left - right);
     const isWhole = ALL_FIELDS.every((field) => applied.has(field));
     row.status = isWhole ? AiResultStatus.APPLIED : AiResultStatus.PARTIAL;
     row.appliedAtMs = deps.clock.now();
-    row.written = shown;
     row.applyingFields = [];
     delete row.errorMessage;
     delete row.revertedAtMs;
     deps.results.put(tx, row);
-    takeOver(deps, tx, row.docNo, shown);
     if (!isWhole)
       addFeedback(tx, {
         resultId: row.id,
@@ -227,24 +232,36 @@ function takeOver(deps: ApplyDeps, tx: Tx, docNo: number, shown: AiSnapshotRow):
   deps.documents.put(tx, row);
 }
 
+/** The stored result; undefined when it is gone or a run has replaced it. */
+function presentRow(tx: Tx, { docNo, id }: AiResultRow): AiResultRow | undefined {
+  const row = tx.get(aiResults, docNo);
+  return row?.id === id ? row : undefined;
+}
+
+/** Returns false and changes nothing when the result is gone or a run has replaced it. */
 async function store(
   { env, results }: ApplyDeps,
-  docNo: number,
+  result: AiResultRow,
   change: (row: AiResultRow) => void,
-): Promise<void> {
-  await env.write((tx) => {
-    const row = tx.get(aiResults, docNo);
-    if (row === undefined) return;
+): Promise<boolean> {
+  return await env.write((tx) => {
+    const row = presentRow(tx, result);
+    if (row === undefined) return false;
     change(row);
     results.put(tx, row);
+    return true;
   });
 }
 
 /** A failure of the archive is shown with the result, whose state stays. */
-async function rememberFailure(deps: ApplyDeps, docNo: number, thrown: unknown): Promise<void> {
+async function rememberFailure(
+  deps: ApplyDeps,
+  result: AiResultRow,
+  thrown: unknown,
+): Promise<void> {
   const error = toStewardError(thrown);
   if (error.code !== "upstream") return;
-  await store(deps, docNo, (row) => {
+  await store(deps, result, (row) => {
     row.errorMessage = error.message;
     if (FINAL.has(error.rule ?? "")) row.applyingFields = [];
   });
@@ -262,16 +279,25 @@ const FINAL: ReadonlySet<string> = new Set([
 
 async function documentGone(
   deps: ApplyDeps,
-  docNo: number,
+  result: AiResultRow,
   { id, archive }: DocumentRow,
 ): Promise<StewardError> {
   const message = `document ${id} is gone from archive ${archive}`;
-  await store(deps, docNo, (row) => {
+  await store(deps, result, (row) => {
     row.status = AiResultStatus.FAILED;
     row.failureType = "document_not_found";
     row.errorMessage = message;
   });
   return new StewardError("not_found", message, { remedy: "run a sync" });
+}
+
+/** The result that was chosen is gone: nobody has looked at the one that the document has now. */
+function replaced(id: string): StewardError {
+  return new StewardError(
+    "not_found",
+    `AI result ${id} was replaced by a run that processed its document again`,
+    { remedy: "look at the new result, and apply that" },
+  );
 }
 
 function notAppliable({ id, status }: AiResultRow): StewardError {

@@ -5,7 +5,7 @@ import { withFieldNames } from "../api/field-names.ts";
 import type { ConfigSection } from "../app-config.ts";
 import { AI_SCOPE, aiSettings, leafOf, readAiSettings } from "./keys.ts";
 
-export function aiSection(settings: Pick<Settings, "get" | "change">): ConfigSection {
+export function aiSection(settings: Pick<Settings, "get" | "change" | "preview">): ConfigSection {
   return {
     prefix: "ai.",
     read: () =>
@@ -15,18 +15,29 @@ export function aiSection(settings: Pick<Settings, "get" | "change">): ConfigSec
           typeof value === "object" ? JSON.stringify(value) : String(value),
         ]),
       ),
-    async change(values) {
-      const patch = Object.entries(values).map(([name, text]) => [
-        leafOf(name),
-        valueOf(name, text),
-      ]);
+    check(values) {
+      const patch = patchOf(values);
       try {
-        await settings.change(AI_SCOPE, Object.fromEntries(patch));
+        settings.preview(AI_SCOPE, patch);
+      } catch (error) {
+        throw withFieldNames(error, Object.keys(aiSettings), leafOf);
+      }
+    },
+    async change(values) {
+      const patch = patchOf(values);
+      try {
+        await settings.change(AI_SCOPE, patch);
       } catch (error) {
         throw withFieldNames(error, Object.keys(aiSettings), leafOf);
       }
     },
   };
+}
+
+function patchOf(values: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, text]) => [leafOf(name), valueOf(name, text)]),
+  );
 }
 
 /** Settings read numbers and switches from text themselves. */

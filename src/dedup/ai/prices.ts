@@ -1,6 +1,6 @@
 /** What requests cost, by the shipped price table. */
 import type { ProviderName } from "./keys.ts";
-import { knownModels } from "./price-table.ts";
+import { knownModel } from "./price-table.ts";
 
 /** US dollars per token. */
 export interface Price {
@@ -22,23 +22,14 @@ export interface TokenUsage extends TokenCounts {
 const MILLION = 1_000_000;
 
 /**
- * The price of a model, undefined when it is not known. A dated snapshot (`gpt-5.4-2026-03-05`)
- * costs what its model does. A compatible server may call a model by any name, so its price is never
- * known.
+ * The price of a model, undefined when it is not known. A compatible server may call a model by any
+ * name, so its price is never known.
  */
 export function priceOf(provider: ProviderName, model: string): Price | undefined {
-  const known = knownModels.find(
-    (one) =>
-      one.provider === provider &&
-      (model === one.id || /^-?\d{4}-?\d{2}-?\d{2}$/.test(afterPrefix(model, one.id))),
-  );
+  const known = knownModel(provider, model);
   return known === undefined
     ? undefined
     : { input: known.inputUsdPerMillion / MILLION, output: known.outputUsdPerMillion / MILLION };
-}
-
-function afterPrefix(text: string, prefix: string): string {
-  return text.startsWith(prefix) ? text.slice(prefix.length) : "";
 }
 
 export function costOf(price: Price, { promptTokens, completionTokens }: TokenCounts): number {

@@ -27,16 +27,18 @@ import { ask, createPace, type Asked, type Pace } from "./ask.ts";
 import { createBudget, type Budget, type ReachedLimit } from "./budget.ts";
 import { addCharge, spentInMonth } from "./costs.ts";
 import { collectNames } from "./existing-names.ts";
-import type { AiSettings, ProviderName } from "./keys.ts";
+import { aiEnabled, type AiSettings, type ProviderName } from "./keys.ts";
 import { createNameMatcher, type NameMatcher } from "./names.ts";
 import { costOf, priceOf, type Price, type TokenUsage } from "./prices.ts";
 import { maxCostOf, outputTokensOf, systemPrompt, userPrompt } from "./prompt.ts";
-import type { AiProvider } from "./providers/types.ts";
+import type { AiProvider, ModelRequest } from "./providers/types.ts";
 import type { DedupReport } from "../telemetry/report.ts";
 import type { ResultStore } from "./result-store.ts";
 import { readSuggestion, suggestionSchema, type Suggestion } from "./suggestion.ts";
 
 export interface ProcessDeps {
+  /** Whether AI is on. */
+  readonly isOn: boolean;
   readonly env: Env;
   readonly documents: Pick<DocumentStore, "index" | "row" | "fullText">;
   readonly results: ResultStore;
@@ -89,6 +91,9 @@ interface Run extends ProcessDeps {
   readonly budget: Budget;
   readonly pace: Pace;
   readonly system: string;
+  readonly schema: ModelRequest["schema"];
+  /** Of what each request begins with: `system` and `schema`. */
+  readonly sharedBytes: number;
   readonly match: Readonly<Record<"correspondents" | "documentTypes" | "tags", NameMatcher>>;
   readonly totals: AiProcessCursor;
   /** Ends the run: nothing further starts. */
@@ -141,6 +146,7 @@ async function runProcess(
 
 async function prepare(deps: ProcessDeps, job: JobContext<AiProcessInput>): Promise<Run> {
   const { env, clock } = deps;
+  requireOn(deps);
   const config = deps.settings();
   const cursor = job.resume();
   const totals =
@@ -153,6 +159,8 @@ async function prepare(deps: ProcessDeps, job: JobContext<AiProcessInput>): Prom
   const names = await collectNames(deps, job.signal);
   // The start of the run decides what it has processed already, after a crash as well.
   if (cursor === undefined) await job.commit(() => undefined, cursorCodec.write(totals));
+  const system = systemPrompt(config, names);
+  const schema = suggestionSchema(config.extractTitle);
   return {
     ...deps,
     job,
@@ -168,7 +176,9 @@ async function prepare(deps: ProcessDeps, job: JobContext<AiProcessInput>): Prom
       },
     ),
     pace: createPace(clock, config.rateDelayMs),
-    system: systemPrompt(config, names),
+    system,
+    schema,
+    sharedBytes: Buffer.byteLength(system) + Buffer.byteLength(JSON.stringify(schema)),
     match: {
       correspondents: createNameMatcher(names.correspondents),
       documentTypes: createNameMatcher(names.documentTypes),
@@ -179,6 +189,18 @@ async function prepare(deps: ProcessDeps, job: JobContext<AiProcessInput>): Prom
     stopped: undefined,
     failures: { message: "", count: 0 },
   };
+}
+
+/**
+ * For a run that a start takes up again: AI may have been switched off in between. Throws
+ * `conflict`.
+ */
+export function requireOn({ isOn }: { readonly isOn: boolean }): void {
+  if (isOn) return;
+  throw new StewardError(
+    "conflict",
+    `AI was switched off (${aiEnabled.path}); what was done stays, start the run again when it is on`,
+  );
 }
 
 /** A limit without a price would never be reached. Throws `conflict`. */
@@ -217,7 +239,7 @@ async function processDocument(run: Run, docNo: number): Promise<void> {
   const maxCostUsd =
     run.price === undefined
       ? 0
-      : maxCostOf(run.system.length + user.length, outputTokens, run.price);
+      : maxCostOf(run.sharedBytes + Buffer.byteLength(user), outputTokens, run.price);
   const signal = AbortSignal.any([job.signal, run.ending.signal]);
   const reservation = await run.budget.reserve(maxCostUsd, signal);
   if (typeof reservation === "string") {
@@ -233,7 +255,7 @@ async function processDocument(run: Run, docNo: number): Promise<void> {
         model: config.model,
         system: run.system,
         user,
-        schema: suggestionSchema(config.extractTitle),
+        schema: run.schema,
         effort: config.reasoningEffort,
         outputTokens,
       },
@@ -365,7 +387,7 @@ async function store(
   totals.costUsd += costUsd ?? 0;
   await run.job.commit((tx) => {
     // The document may have left during the request, which was charged all the same.
-    if (tx.get(documents, row.docNo) !== undefined) run.results.put(tx, result);
+    if (tx.get(documents, row.docNo) !== undefined) run.results.add(tx, result);
     if (spent === undefined) return;
     const { provider, model, createdAtMs: atMs } = result;
     addCharge(tx, { ...spent, provider, model, atMs, costUsd });

@@ -12,16 +12,19 @@ const CUT_MARK = "\n[… text left out …]\n";
 /** Tokens of an answer, with and without reasoning. */
 const PLAIN_OUTPUT_TOKENS = 1_024;
 const REASONING_OUTPUT_TOKENS = 4_096;
-/** Few texts have more tokens than a third of their characters. */
-const CHARACTERS_PER_TOKEN = 3;
+/**
+ * Of UTF-8. Few texts have more tokens than a third of their bytes: a token of English has about
+ * four; Chinese, Japanese and Thai have up to one token for a character, which is three.
+ */
+const BYTES_PER_TOKEN = 3;
 
 export function outputTokensOf({ reasoningEffort }: Pick<AiSettings, "reasoningEffort">): number {
   return reasoningEffort === "none" ? PLAIN_OUTPUT_TOKENS : REASONING_OUTPUT_TOKENS;
 }
 
-/** An upper estimate of what one attempt costs. */
-export function maxCostOf(characters: number, outputTokens: number, price: Price): number {
-  return (characters / CHARACTERS_PER_TOKEN) * price.input + outputTokens * price.output;
+/** An upper estimate of what one attempt costs. `inputBytes`: of all that is sent, in UTF-8. */
+export function maxCostOf(inputBytes: number, outputTokens: number, price: Price): number {
+  return (inputBytes / BYTES_PER_TOKEN) * price.input + outputTokens * price.output;
 }
 
 /** The part that is the same for all documents of a run. */

@@ -49,6 +49,8 @@ export interface ResultIndex {
   select(filter: ResultFilter, signal?: AbortSignal): Promise<ResultEntry[]>;
   /** The newest ones from `offset` on, without looking at the others. */
   newest(page: { readonly offset: number; readonly limit: number }): ResultEntry[];
+  /** The highest serial that a listed result has or had; 0 without any. */
+  readonly newestSerial: number;
   /** Results in a state. */
   count(status: AiResultStatus): number;
   readonly size: number;
@@ -58,6 +60,7 @@ export function createResultIndex(): ResultIndex {
   const slots = new Map<number, number>();
   const entries: (ResultEntry | undefined)[] = [];
   const counts = new Map<AiResultStatus, number>();
+  let newestSerial = 0;
   const at = (slot: number): ResultEntry => {
     const entry = entries[slot];
     assert(entry !== undefined, "a slot in order holds an entry");
@@ -94,6 +97,7 @@ export function createResultIndex(): ResultIndex {
         order.add(fresh);
       }
       add(entry.status, 1);
+      newestSerial = Math.max(newestSerial, row.serial);
     },
     remove,
     has: (docNo) => slots.has(docNo),
@@ -111,6 +115,9 @@ export function createResultIndex(): ResultIndex {
     },
     newest: ({ offset, limit }) => Array.from(order.slots().subarray(offset, offset + limit), at),
     count: (status) => counts.get(status) ?? 0,
+    get newestSerial() {
+      return newestSerial;
+    },
     get size() {
       return slots.size;
     },

@@ -10,6 +10,9 @@ export interface ResultStore {
   row(docNo: number): AiResultRow | undefined;
   /** Throws `not_found`. */
   byId(id: string): AiResultRow;
+  /** A new result, which replaces that of its document. Gives it its serial. */
+  add(tx: Tx, row: AiResultRow): void;
+  /** Changes the result of a document. */
   put(tx: Tx, row: AiResultRow): void;
   /** With its document. */
   remove(tx: Tx, docNo: number): void;
@@ -25,14 +28,20 @@ export async function openResultStore(env: Env, signal: AbortSignal): Promise<Re
     },
     { sliceMs: 5, signal },
   );
+  let lastSerial = index.newestSerial;
+  const put = (tx: Tx, row: AiResultRow): void => {
+    tx.put(aiResults, row.docNo, row);
+    tx.after(() => index.put(row));
+  };
   return {
     index,
     row: (docNo) => env.read((snapshot) => snapshot.get(aiResults, docNo)),
     byId: (id) => env.read((snapshot) => resultById(snapshot, id)),
-    put(tx, row) {
-      tx.put(aiResults, row.docNo, row);
-      tx.after(() => index.put(row));
+    add(tx, row) {
+      row.serial = lastSerial += 1;
+      put(tx, row);
     },
+    put,
     remove(tx, docNo) {
       if (!tx.delete(aiResults, docNo)) return;
       tx.after(() => index.remove(docNo));

@@ -43,18 +43,21 @@ export async function rejectOne(
   report.applied("rejected");
 }
 
-/** Rejects those that are pending; their number. */
+/** A result that somebody chose. Its document may get another one at any time. */
+export type ChosenResult = Pick<ResultEntry, "docNo" | "id">;
+
+/** Rejects those that are pending and were not replaced; their number. */
 export async function rejectMany(
   { env, results, report }: ReviewDeps,
-  docNos: readonly number[],
+  chosen: readonly ChosenResult[],
 ): Promise<number> {
   let rejected = 0;
-  for (let at = 0; at < docNos.length; at += BATCH) {
+  for (let at = 0; at < chosen.length; at += BATCH) {
     const changed = await env.write((tx) => {
       let count = 0;
-      for (const docNo of new Set(docNos.slice(at, at + BATCH))) {
+      for (const { docNo, id } of chosen.slice(at, at + BATCH)) {
         const row = tx.get(aiResults, docNo);
-        if (row?.status !== AiResultStatus.PENDING) continue;
+        if (row?.id !== id || row.status !== AiResultStatus.PENDING) continue;
         row.status = AiResultStatus.REJECTED;
         results.put(tx, row);
         count += 1;
@@ -67,22 +70,24 @@ export async function rejectMany(
   return rejected;
 }
 
-/** The documents of results with these ids; unknown ids are left out. */
-export async function docNosOf(
+/** The results with these ids; unknown ids are left out. */
+export async function chosenOf(
   env: Env,
   ids: readonly string[],
   signal: AbortSignal,
-): Promise<number[]> {
+): Promise<ChosenResult[]> {
   const turns = new Turns();
-  const docNos: number[] = [];
+  const chosen: ChosenResult[] = [];
   for (let at = 0; at < ids.length; at += BATCH) {
     if (turns.over) await turns.give(signal);
     const some = ids.slice(at, at + BATCH).filter((id) => id.length <= 64);
-    docNos.push(
-      ...env.read((snapshot) => some.flatMap((id) => snapshot.find(aiResults, "id", [id]))),
+    chosen.push(
+      ...env.read((snapshot) =>
+        some.flatMap((id) => snapshot.find(aiResults, "id", [id]).map((docNo) => ({ docNo, id }))),
+      ),
     );
   }
-  return docNos;
+  return chosen;
 }
 
 type FilterFields = Pick<
@@ -119,7 +124,7 @@ const appliable: ReadonlySet<number> = new Set([
  * `invalid`.
  */
 export async function entriesOf(
-  { env, results }: Pick<ReviewDeps, "env" | "results">,
+  { results }: Pick<ReviewDeps, "results">,
   scope: AiScope,
   signal: AbortSignal,
 ): Promise<ResultEntry[]> {
@@ -133,8 +138,8 @@ export async function entriesOf(
         await index.select(scope.filters === undefined ? {} : filterOf(scope.filters), signal)
       ).filter(({ status }) => appliable.has(status));
     case "selected_result_ids": {
-      const selected = new Set(await docNosOf(env, scope.resultIds, signal));
-      return (await index.select({}, signal)).filter(({ docNo }) => selected.has(docNo));
+      const selected = new Set(scope.resultIds);
+      return (await index.select({}, signal)).filter(({ id }) => selected.has(id));
     }
     default:
       throw new StewardError(

@@ -40,11 +40,14 @@ export async function snapshotOf(
   });
 }
 
+type Kept = Pick<AiResultRow, "before" | "written" | "appliedFields">;
+
 /**
  * The snapshot to keep: of fields that were applied, or that a crashed attempt wrote already, the
- * first one; of the others the present values.
+ * first one; of the others the present values. Tags that are written again keep the first ones with
+ * what people changed since they were written: a revert would take that back otherwise.
  */
-export function keepFirst(result: AiResultRow, now: AiSnapshotRow): AiSnapshotRow {
+export function keepFirst(result: Kept, now: AiSnapshotRow, change: DocumentChange): AiSnapshotRow {
   const { before, written } = result;
   if (before === undefined) return now;
   const keeps = (field: AiField, isWritten: boolean): boolean =>
@@ -56,8 +59,44 @@ export function keepFirst(result: AiResultRow, now: AiSnapshotRow): AiSnapshotRo
   if (keeps(AiField.DOCUMENT_TYPE, written?.documentType === now.documentType))
     setReference(kept, "documentType", before);
   if (keeps(AiField.TAGS, written !== undefined && areSame(written.tags, now.tags))) {
-    kept.tags = before.tags;
-    kept.tagNames = before.tagNames;
+    const names = new Map(
+      [before, now].flatMap(({ tags, tagNames }) =>
+        tags.map((tag, at) => [tag, tagNames[at] ?? `#${tag}`] as const),
+      ),
+    );
+    const isKept = (tag: number): boolean => now.tags.includes(tag) || !written?.tags.includes(tag);
+    const isAdded = (tag: number): boolean => written?.tags.includes(tag) === false;
+    const tags =
+      change.tags === undefined
+        ? before.tags
+        : [...new Set([...before.tags.filter(isKept), ...now.tags.filter(isAdded)])];
+    kept.tags = [...tags];
+    kept.tagNames = tags.map((tag) => names.get(tag) ?? `#${tag}`);
+  }
+  return kept;
+}
+
+/**
+ * What counts as written after a change. Fields that were applied before and that the change leaves
+ * alone keep what was written then: the document may have got other values from people since.
+ */
+export function keepWritten(
+  { written, appliedFields }: Kept,
+  shown: AiSnapshotRow,
+  change: DocumentChange,
+): AiSnapshotRow {
+  if (written === undefined) return shown;
+  const keeps = (field: AiField, value: unknown): boolean =>
+    appliedFields.includes(field) && value === undefined;
+  const kept = clone(AiSnapshotRowSchema, shown);
+  if (keeps(AiField.TITLE, change.title)) kept.title = written.title;
+  if (keeps(AiField.CORRESPONDENT, change.correspondent))
+    setReference(kept, "correspondent", written);
+  if (keeps(AiField.DOCUMENT_TYPE, change.documentType))
+    setReference(kept, "documentType", written);
+  if (keeps(AiField.TAGS, change.tags)) {
+    kept.tags = [...written.tags];
+    kept.tagNames = [...written.tagNames];
   }
   return kept;
 }

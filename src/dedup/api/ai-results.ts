@@ -35,11 +35,11 @@ export function resultMethods({ results, documents, env }: AiApiDeps) {
       return { data: showDetail(row, documents.row(row.docNo)) };
     },
     async groupAiResults(request: GroupAiResultsRequest, { signal }: Call) {
-      const keyOf = groupings[request.groupBy];
+      const keyOf = groupings.get(request.groupBy);
       if (keyOf === undefined)
         throw new StewardError(
           "invalid",
-          `groupBy must be one of ${Object.keys(groupings).join(", ")}`,
+          `groupBy must be one of ${[...groupings.keys()].join(", ")}`,
           { field: "groupBy", rule: BAD_REQUEST },
         );
       const entries = await results.index.select(
@@ -96,12 +96,12 @@ const bandKeys = {
   low: "low (below 50 %)",
 } as const;
 
-const groupings: Readonly<Record<string, (entry: ResultEntry) => string | undefined>> = {
-  suggestedCorrespondent: ({ correspondent }) => correspondent,
-  suggestedDocumentType: ({ documentType }) => documentType,
-  failureType: ({ failureType }) => failureType,
-  confidenceBand: ({ confidence }) => bandKeys[bandOf(confidence)],
-};
+const groupings: ReadonlyMap<string, (entry: ResultEntry) => string | undefined> = new Map([
+  ["suggestedCorrespondent", ({ correspondent }: ResultEntry) => correspondent],
+  ["suggestedDocumentType", ({ documentType }: ResultEntry) => documentType],
+  ["failureType", ({ failureType }: ResultEntry) => failureType],
+  ["confidenceBand", ({ confidence }: ResultEntry) => bandKeys[bandOf(confidence)]],
+]);
 
 interface Group {
   readonly key: string;

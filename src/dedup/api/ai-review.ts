@@ -26,7 +26,7 @@ import { ALL_FIELDS, createApplier, notApplicable } from "../ai/apply.ts";
 import type { ApplyOptions } from "../ai/change.ts";
 import { addFeedback, summariseFeedback, type Correction } from "../ai/feedback.ts";
 import { preflight } from "../ai/preflight.ts";
-import { docNosOf, entriesOf, rejectMany, rejectOne } from "../ai/review.ts";
+import { chosenOf, entriesOf, rejectMany, rejectOne, type ChosenResult } from "../ai/review.ts";
 import { resultById } from "../ai/result-store.ts";
 import type { AiApiDeps } from "./ai-deps.ts";
 
@@ -36,18 +36,22 @@ const MAX_BATCH = 100_000;
 export function reviewMethods(deps: AiApiDeps) {
   const { env, clock, results } = deps;
   const startApply = async (
-    docNos: readonly number[],
+    choose: () => Promise<readonly ChosenResult[]>,
     request: FieldsRequest,
     signal: AbortSignal,
   ): Promise<{ data: { jobId: string } }> => {
     const { fields, allowClearing, createMissing } = optionsOf(request);
+    // Read before the choice: what replaces a chosen result has a higher one, from the first moment.
+    const { newestSerial } = results.index;
+    const docNos = (await choose()).map(({ docNo }) => docNo);
     await checkWritable(deps, docNos, signal);
     if (docNos.length > MAX_BATCH)
       throw new StewardError("too_large", `one job applies at most ${MAX_BATCH} results`, {
         remedy: "narrow the filter",
       });
     const input = create(AiApplyInputSchema, {
-      docNos: [...docNos],
+      docNos,
+      newestSerial,
       fields: [...fields],
       allowClearing,
       createMissing,
@@ -56,8 +60,7 @@ export function reviewMethods(deps: AiApiDeps) {
   };
   return {
     async applyAiResult(request: ApplyAiResultRequest, { signal }: Call) {
-      const { docNo } = results.byId(request.id);
-      await createApplier(deps).apply(docNo, optionsOf(request), signal);
+      await createApplier(deps).apply(results.byId(request.id), optionsOf(request), signal);
       return { data: { applied: true } };
     },
     async rejectAiResult({ id, reason }: RejectAiResultRequest) {
@@ -92,31 +95,26 @@ export function reviewMethods(deps: AiApiDeps) {
       const { scope, resultIds } = request;
       if (scope === undefined && resultIds.length === 0)
         throw nothingSelected("resultIds or scope");
-      const docNos =
+      const choose = (): Promise<readonly ChosenResult[]> =>
         scope === undefined
-          ? await docNosOf(env, [...new Set(resultIds)], signal)
-          : (await entriesOf(deps, scope, signal)).map(({ docNo }) => docNo);
-      return await startApply(docNos, request, signal);
+          ? chosenOf(env, [...new Set(resultIds)], signal)
+          : entriesOf(deps, scope, signal);
+      return await startApply(choose, request, signal);
     },
     async applyAllAiResults(request: ApplyAllAiResultsRequest, { signal }: Call) {
       const scope: AiScope = request.scope ?? create(AiScopeSchema);
-      return await startApply(
-        (await entriesOf(deps, scope, signal)).map(({ docNo }) => docNo),
-        request,
-        signal,
-      );
+      return await startApply(() => entriesOf(deps, scope, signal), request, signal);
     },
     async batchRejectAiResults({ resultIds }: BatchRejectAiResultsRequest, { signal }: Call) {
       if (resultIds.length === 0) throw nothingSelected("resultIds");
-      return { data: { rejected: await rejectMany(deps, await docNosOf(env, resultIds, signal)) } };
+      return { data: { rejected: await rejectMany(deps, await chosenOf(env, resultIds, signal)) } };
     },
     async rejectAllAiResults(_request: unknown, { signal }: Call) {
       const pending = await results.index.select(
         { statuses: new Set([AiResultStatus.PENDING]) },
         signal,
       );
-      const docNos = pending.map(({ docNo }) => docNo);
-      return { data: { rejected: await rejectMany(deps, docNos) } };
+      return { data: { rejected: await rejectMany(deps, pending) } };
     },
     async preflightAiResults(request: PreflightAiResultsRequest, { signal }: Call) {
       if (request.scope === undefined) throw nothingSelected("scope");

@@ -9,9 +9,10 @@ import { bindService, type BoundService } from "../../kernel/service.ts";
 import type { Env, Tx } from "../../kernel/state/types.ts";
 import type { Archive } from "../archives/archive.ts";
 import type { DeletionInput, DeletionResult } from "../deletion/result.ts";
+import { decidedBatches } from "../groups/change-size.ts";
 import { statusOf } from "../groups/decision.ts";
 import type { GroupIndex } from "../groups/index.ts";
-import { deleteGroup, setStatus } from "../groups/review.ts";
+import { deleteGroup, hasStatus, setStatus } from "../groups/review.ts";
 import { readGroup, type StoredGroup } from "../groups/store.ts";
 import { documents } from "../tables.ts";
 import { notInPaperless } from "./archive-of.ts";
@@ -25,8 +26,6 @@ export interface BatchApiDeps {
   readonly archives: () => readonly Pick<Archive, "name" | "kind" | "writer">[];
 }
 
-/** Groups changed in one transaction. */
-const GROUPS_AT_ONCE = 20;
 /** Ids that a message names. */
 const NAMED = 10;
 
@@ -37,11 +36,9 @@ export function batchHandlers(deps: BatchApiDeps): BoundService {
       const ids = [...new Set(groupIds)];
       const skipped: { groupId: string; reason: string }[] = [];
       let updated = 0;
-      for (let at = 0; at < ids.length; at += GROUPS_AT_ONCE) {
+      for (const batch of decidedBatches(deps.index, ids)) {
         signal.throwIfAborted();
-        const done = await deps.env.write((tx) =>
-          ids.slice(at, at + GROUPS_AT_ONCE).map((id) => setOne(deps, tx, id, status)),
-        );
+        const done = await deps.env.write((tx) => batch.map((id) => setOne(deps, tx, id, status)));
         updated += done.filter((one) => one === true).length;
         skipped.push(...done.filter((one) => typeof one === "object"));
       }
@@ -59,11 +56,9 @@ export function batchHandlers(deps: BatchApiDeps): BoundService {
         { offset: 0, limit: Number.MAX_SAFE_INTEGER },
       );
       let purged = 0;
-      for (let at = 0; at < ids.length; at += GROUPS_AT_ONCE) {
+      for (const batch of decidedBatches(deps.index, ids)) {
         signal.throwIfAborted();
-        purged += await deps.env.write((tx) =>
-          purgeSome(deps, tx, ids.slice(at, at + GROUPS_AT_ONCE)),
-        );
+        purged += await deps.env.write((tx) => purgeSome(deps, tx, batch));
       }
       return { data: { purged } };
     },
@@ -79,7 +74,7 @@ function setOne(
 ): boolean | { groupId: string; reason: string } {
   const group = readGroup(tx, id);
   if (group === undefined) return { groupId: id, reason: "there is no such group" };
-  if (statusOf(group.row, group.decision) === status) return false;
+  if (hasStatus(group, status)) return false;
   try {
     setStatus(tx, index, { id, status, nowMs: clock.now() });
     return true;

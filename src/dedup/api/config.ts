@@ -11,7 +11,7 @@ import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
 import type { BoundService } from "../../kernel/service.ts";
 import { bindService } from "../../kernel/service.ts";
-import type { Settings, SettingsChange } from "../../kernel/settings/types.ts";
+import type { Settings, SettingsChange, SettingsPreview } from "../../kernel/settings/types.ts";
 import { bandWarnings, planBands } from "../analysis/band-plan.ts";
 import type { AnalysisParameters } from "../analysis/parameters.ts";
 import type { AppConfig, ConfigSection } from "../app-config.ts";
@@ -46,7 +46,7 @@ export interface ConfigApiDeps {
 
 /** What the analysis settings are changed with. */
 interface AnalysisDeps extends Pick<ConfigApiDeps, "parameters" | "rescore"> {
-  readonly settings: Pick<Settings, "get" | "change">;
+  readonly settings: Pick<Settings, "get" | "change" | "preview">;
 }
 
 /** All methods of ConfigService. */
@@ -112,16 +112,18 @@ export function analysisSection(deps: AnalysisDeps): ConfigSection {
       Object.fromEntries(
         Object.entries(deps.parameters()).map(([name, value]) => [name, String(value)]),
       ),
+    check: (values) => void readPreview(deps, patchFromText(values)),
     async change(values) {
-      await applyChange(
-        deps,
-        Object.fromEntries(Object.entries(values).map(([name, text]) => [name, fromText(text)])),
-      );
+      await applyChange(deps, patchFromText(values));
     },
   };
 }
 
 const ANALYSIS_PREFIX = "dedup.";
+
+function patchFromText(values: Readonly<Record<string, string>>): Patch {
+  return Object.fromEntries(Object.entries(values).map(([name, text]) => [name, fromText(text)]));
+}
 
 /** A number where it is one; everything else is checked as text. */
 function fromText(text: string): string | number {
@@ -191,11 +193,9 @@ async function testConnection(
       { field: "archive", remedy: "GET /api/v1/archives lists them" },
     );
   if (archive === undefined)
-    throw new StewardError(
-      "conflict",
-      "there is no archive to connect to; add one to dedup.archives in the configuration",
-      { remedy: "add an archive to dedup.archives and restart" },
-    );
+    throw new StewardError("conflict", "there is no archive to connect to", {
+      remedy: "add an archive to dedup.archives and restart",
+    });
   try {
     const beganAtMs = clock.monotonic();
     if (archive.describe === undefined) await archive.check(signal);
@@ -277,18 +277,24 @@ async function previewChange(
   deps: ConfigApiDeps,
   change: UpdateDedupConfigRequest | undefined,
 ): Promise<MessageInitShape<typeof DedupConfigPreviewSchema>> {
-  const patch = change === undefined ? {} : patchOf(change);
+  const preview = readPreview(deps, change === undefined ? {} : patchOf(change));
+  const config = parametersFrom(preview.get);
+  return {
+    config,
+    changed: preview.changed.map(fieldOf),
+    ignored: preview.ignored.map(fieldOf),
+    recalculatedGroups: isReweighted(preview.changed) ? deps.countGroups() : 0,
+    analysisStale: await deps.analysisStale(config),
+    warnings: [...bandWarnings(config)],
+  };
+}
+
+function readPreview(
+  deps: Pick<AnalysisDeps, "settings" | "parameters">,
+  patch: Patch,
+): SettingsPreview {
   try {
-    const preview = deps.settings.preview(ANALYSIS_SCOPE, storedPatch(deps, patch));
-    const config = parametersFrom(preview.get);
-    return {
-      config,
-      changed: preview.changed.map(fieldOf),
-      ignored: preview.ignored.map(fieldOf),
-      recalculatedGroups: isReweighted(preview.changed) ? deps.countGroups() : 0,
-      analysisStale: await deps.analysisStale(config),
-      warnings: [...bandWarnings(config)],
-    };
+    return deps.settings.preview(ANALYSIS_SCOPE, storedPatch(deps, patch));
   } catch (error) {
     throw withFieldNames(error, Object.keys(analysisKeys), leafOfField);
   }

@@ -20,6 +20,7 @@ import {
   type StoredFacts,
   type StoredPlanDeps,
 } from "../plan/stored-plan.ts";
+import { realPath } from "../review/identity.ts";
 import { fingerprintOf } from "../sync/fingerprint.ts";
 
 export interface DeletePlanFileDeps extends StoredPlanDeps {
@@ -126,7 +127,7 @@ async function readFile(
           path,
           ref: facts.archiveRef,
           line: undefined,
-          version: await versionOf(join(path, facts.archiveRef), facts),
+          version: await versionOf(realPath(join(path, facts.archiveRef)), facts),
         },
         truncated: facts.truncated,
       },

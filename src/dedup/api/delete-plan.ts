@@ -15,6 +15,7 @@ import { Turns } from "../../kernel/async/turns.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { bindService, type BoundService } from "../../kernel/service.ts";
 import type { Env, Snapshot, Tx } from "../../kernel/state/types.ts";
+import { decidedBatches } from "../groups/change-size.ts";
 import type { GroupFilter, GroupIndex } from "../groups/index.ts";
 import { acceptGroup, withdrawGroup } from "../groups/review.ts";
 import { readGroup, type StoredGroup } from "../groups/store.ts";
@@ -26,8 +27,6 @@ export interface DeletePlanApiDeps extends StoredPlanDeps {
   readonly clock: Clock;
 }
 
-/** Groups changed in one transaction. */
-const GROUPS_AT_ONCE = 20;
 /** Groups of exact copies accepted in one call. */
 const COPIES_AT_ONCE = 1_000;
 /** Documents of a group in one answer. */
@@ -64,9 +63,8 @@ async function changeGroups(
   signal: AbortSignal,
 ): Promise<string[]> {
   const changed: string[] = [];
-  for (let at = 0; at < ids.length; at += GROUPS_AT_ONCE) {
+  for (const some of decidedBatches(index, ids)) {
     signal.throwIfAborted();
-    const some = ids.slice(at, at + GROUPS_AT_ONCE);
     changed.push(
       ...(await env.write((tx) => some.filter((id) => change(tx, index, id, clock.now())))),
     );

@@ -36,7 +36,7 @@ import { documents } from "../tables.ts";
 
 export interface DeletionDeps extends Omit<StoredPlanDeps, "documents">, StepDeps {
   readonly documents: DocumentStore;
-  readonly groups: Pick<Membership, "forgetMember">;
+  readonly groups: Pick<Membership, "forgetMembers" | "leaveGroups">;
   readonly clock: Clock;
 }
 
@@ -170,15 +170,15 @@ async function finish(
     phase.step(at + 1, "updating groups");
   }
   const docNos = [...gone];
+  const commit: Commit = (change) => job.commit(change, RECORDED);
   for (let at = 0; at < docNos.length; at += REMOVED_AT_ONCE) {
     const some = docNos.slice(at, at + REMOVED_AT_ONCE);
-    await job.commit((tx) => {
-      for (const docNo of some) {
-        if (tx.get(documents, docNo) === undefined) continue;
-        groups.forgetMember(tx, docNo, clock.now());
-        store.remove(tx, docNo);
-      }
-    }, RECORDED);
+    await groups.leaveGroups({ env, commit }, some, clock.now());
+    await commit((tx) => {
+      const left = some.filter((docNo) => tx.get(documents, docNo) !== undefined);
+      groups.forgetMembers(tx, left, clock.now());
+      for (const docNo of left) store.remove(tx, docNo);
+    });
     await store.dropTexts(some);
     phase.step(job.input.groupIds.length + at + some.length, "removing documents");
   }

@@ -1,5 +1,6 @@
 /** Input and result of a deletion. */
 import { DeletionOutcome } from "../../gen/steward/state/v1/dedup_pb.ts";
+import type { DeletionRow } from "../../gen/steward/state/v1/dedup_pb.ts";
 import type { ValueCodec } from "../../kernel/state/types.ts";
 import type { PlannedDeletion } from "./rows.ts";
 
@@ -39,7 +40,7 @@ export interface DeletionResult {
   readonly deletedGroups: number;
   /** Groups of which a document is left. */
   readonly pendingGroups: readonly string[];
-  /** The first 10,000 documents in the order of the plan. */
+  /** The first documents in the order of the plan, as many as `RESULT_BYTES` has room for. */
   readonly documents: readonly DocumentResult[];
   /** The failed ones of them. */
   readonly errors: readonly {
@@ -50,7 +51,8 @@ export interface DeletionResult {
   }[];
 }
 
-const SHOWN_DOCUMENTS = 10_000;
+/** Of the documents and errors of a result, as JSON: it is stored in the row of the job. */
+const RESULT_BYTES = 512 * 1024;
 
 const names: ReadonlyMap<DeletionOutcome, OutcomeName> = new Map([
   [DeletionOutcome.DELETED, "deleted"],
@@ -73,15 +75,7 @@ export function resultOf(
 ): DeletionResult {
   const count = (outcome: OutcomeName): number =>
     plan.filter(({ row }) => nameOf(row.outcome) === outcome).length;
-  const documents = plan.slice(0, SHOWN_DOCUMENTS).map(({ row }) => ({
-    documentId: row.documentId,
-    paperlessId: row.paperlessId,
-    groupId: row.groupId,
-    outcome: nameOf(row.outcome),
-    ...(row.reason === "" ? {} : { reason: row.reason }),
-    ...(row.keepDocumentId === "" ? {} : { keptDocumentId: row.keepDocumentId }),
-    ...(row.merged ? { merged: true } : {}),
-  }));
+  const { documents, errors } = shownDocuments(plan);
   return {
     deletedDocuments: count("deleted"),
     alreadyMissingDocuments: count("already_missing"),
@@ -91,13 +85,45 @@ export function resultOf(
     deletedGroups: groups.deleted,
     pendingGroups: groups.pending,
     documents,
-    errors: documents
-      .filter(({ outcome }) => outcome === "failed")
-      .map(({ groupId, documentId, paperlessId, reason = "" }) => ({
-        groupId,
-        documentId,
-        paperlessId,
-        error: reason,
-      })),
+    errors,
   };
+}
+
+function shownDocuments(
+  plan: readonly PlannedDeletion[],
+): Pick<DeletionResult, "documents" | "errors"> {
+  const documents: DocumentResult[] = [];
+  const errors: DeletionResult["errors"][number][] = [];
+  let bytes = 0;
+  for (const { row } of plan) {
+    const shown = showDocument(row);
+    const error = shown.outcome === "failed" ? [showError(shown)] : [];
+    // A comma or bracket beside each.
+    bytes += Buffer.byteLength(JSON.stringify([shown, ...error]));
+    if (bytes > RESULT_BYTES) break;
+    documents.push(shown);
+    errors.push(...error);
+  }
+  return { documents, errors };
+}
+
+function showDocument(row: DeletionRow): DocumentResult {
+  return {
+    documentId: row.documentId,
+    paperlessId: row.paperlessId,
+    groupId: row.groupId,
+    outcome: nameOf(row.outcome),
+    ...(row.reason === "" ? {} : { reason: row.reason }),
+    ...(row.keepDocumentId === "" ? {} : { keptDocumentId: row.keepDocumentId }),
+    ...(row.merged ? { merged: true } : {}),
+  };
+}
+
+function showError({
+  groupId,
+  documentId,
+  paperlessId,
+  reason = "",
+}: DocumentResult): DeletionResult["errors"][number] {
+  return { groupId, documentId, paperlessId, error: reason };
 }

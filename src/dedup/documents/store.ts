@@ -23,7 +23,7 @@ const TEXT_BATCH_BYTES = 512 * 1024;
 const UNPACKED_BYTES = 3 * TEXT_UNITS + 16;
 
 /** A text as it is stored. */
-interface StoredText {
+export interface StoredText {
   readonly docNo: number;
   /** SHA-256 of the normalised text. */
   readonly contentHash: Uint8Array;

@@ -18,11 +18,18 @@ export function isAccepted(
   return members.length > 1 && members.every((docNo) => known.has(docNo));
 }
 
-/** The record of a group that was accepted with these members. */
+/** What a person agreed to. */
+interface Acceptance {
+  readonly members: readonly { readonly docNo: number; readonly contentHash: Uint8Array }[];
+  /** The member that was to stay, whoever chose it: the analysis may suggest another one later. */
+  readonly primary: number;
+  readonly atMs: number;
+}
+
+/** The record of a group that was accepted. */
 export function withAcceptance(
   decision: DecisionRow,
-  members: readonly { readonly docNo: number; readonly contentHash: Uint8Array }[],
-  atMs: number,
+  { members, primary, atMs }: Acceptance,
 ): DecisionRow {
   return create(DecisionRowSchema, {
     ...decision,
@@ -30,12 +37,14 @@ export function withAcceptance(
     acceptedAtMs: atMs,
     acceptedMembers: members.map(({ docNo }) => docNo),
     acceptedHashes: members.map(({ contentHash }) => contentHash),
+    acceptedPrimary: primary,
   });
 }
 
 /** Ends an acceptance in the record itself. */
 export function withoutAcceptance(decision: DecisionRow): DecisionRow {
   delete decision.acceptedAtMs;
+  delete decision.acceptedPrimary;
   decision.acceptedMembers = [];
   decision.acceptedHashes = [];
   return decision;

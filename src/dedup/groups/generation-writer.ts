@@ -7,6 +7,7 @@ import type { GroupRow } from "../../gen/steward/state/v1/dedup_pb.ts";
 import type { Bounds, Tx } from "../../kernel/state/types.ts";
 import { setMetaNumber, setMetaText } from "../meta.ts";
 import { decisions, documents, groups } from "../tables.ts";
+import { boundedBatches, checkMembers, sizeOfRow, sum } from "./change-size.ts";
 import { hasNewMembers, isDecided, newDecision } from "./decision.ts";
 import {
   baseGeneration,
@@ -15,7 +16,7 @@ import {
   flipGeneration,
 } from "./generations.ts";
 import type { GroupIndex } from "./index.ts";
-import { withoutMember } from "./row.ts";
+import { withoutMembers } from "./row.ts";
 import type { Commit } from "./store.ts";
 import { removedRow } from "./store.ts";
 
@@ -63,11 +64,6 @@ export interface GenerationWriter {
   }): Promise<void>;
 }
 
-/** Cost of a transaction in rows and index entries touched; about 5 µs each. */
-const COST_LIMIT = 300;
-/** A transaction stays under 1 MiB. */
-const BYTES_LIMIT = 512 * 1024;
-
 /**
  * Begins the next generation. Announces it, so that decisions reach it from now on. Sweep before.
  */
@@ -93,7 +89,8 @@ export async function createGenerationWriter(
       const differing = planned.filter(({ isStored, row }) => !isStored || row.gained);
       written += planned.length - differing.length;
       changes.none += planned.length - differing.length;
-      for (const batch of boundedBatches(differing)) {
+      for (const { row } of differing) checkMembers(row);
+      for (const batch of boundedBatches(differing, ({ row }) => sizeOfRow(row))) {
         let some: PlannedGroup[] = [];
         await commit((tx) => {
           some = batch.filter((group) => writeOne(tx, index, generation, group, nowMs));
@@ -152,9 +149,8 @@ function writeOne(
 ): boolean {
   const known = tx.get(decisions, planned.row.id);
   if (planned.kept && !known) return false;
-  let { row } = planned;
-  for (const member of planned.row.members)
-    if (!tx.get(documents, member)) row = withoutMember(row, member, nowMs);
+  const gone = planned.row.members.filter((member) => !tx.get(documents, member));
+  const row = withoutMembers(planned.row, new Set(gone), nowMs);
   const decision = known ?? newDecision(nowMs);
   if (row.members.length < 2 && !isDecided(decision)) return false;
   row.gained = hasNewMembers(decision, row.members);
@@ -162,23 +158,6 @@ function writeOne(
   if (!known) tx.put(decisions, row.id, decision);
   tx.after(() => index.put(generation, row, decision));
   return true;
-}
-
-function* boundedBatches(planned: readonly PlannedGroup[]): Generator<PlannedGroup[]> {
-  let batch: PlannedGroup[] = [];
-  let [cost, bytes] = [0, 0];
-  for (const group of planned) {
-    const own = sizeOf(group.row);
-    if (batch.length > 0 && (cost + own.cost > COST_LIMIT || bytes + own.bytes > BYTES_LIMIT)) {
-      yield batch;
-      batch = [];
-      [cost, bytes] = [0, 0];
-    }
-    batch.push(group);
-    cost += own.cost;
-    bytes += own.bytes;
-  }
-  if (batch.length > 0) yield batch;
 }
 
 /** Groups removed in one transaction. */
@@ -210,15 +189,10 @@ function sweepSome(tx: Tx): number {
 }
 
 function mergeSome(tx: Tx, current: number, base: number): number {
-  const merged: GroupRow[] = [];
-  let [cost, bytes] = [0, 0];
-  for (const [, row] of tx.range(groups, { prefix: [current], limit: SWEEP_ROWS })) {
-    const own = sizeOf(row);
-    [cost, bytes] = [cost + 2 * own.cost, bytes + own.bytes];
-    if (merged.length > 0 && (cost > COST_LIMIT || bytes > BYTES_LIMIT)) break;
-    merged.push(row);
-  }
-  for (const row of merged) {
+  const found = tx.range(groups, { prefix: [current], limit: SWEEP_ROWS });
+  // Deleted there and stored here.
+  const [merged = []] = boundedBatches(found, ([, row]) => sum(sizeOfRow(row), sizeOfRow(row)));
+  for (const [, row] of merged) {
     tx.delete(groups, [current, row.id]);
     if (!row.removed) tx.put(groups, [base, row.id], row);
     else {
@@ -231,17 +205,11 @@ function mergeSome(tx: Tx, current: number, base: number): number {
 
 /** Removes rows of generations that no view has; the current one is merged before. */
 function removeSome(tx: Tx, bounds: Bounds): number {
-  const stale = [...tx.range(groups, { ...bounds, limit: SWEEP_ROWS })];
+  const found = tx.range(groups, { ...bounds, limit: SWEEP_ROWS });
+  const [stale = []] = boundedBatches(found, ([, row]) => sizeOfRow(row));
   for (const [[generation, id]] of stale) {
     tx.delete(groups, [generation, id]);
     if (!tx.get(groups, [baseGeneration(tx), id])) tx.delete(decisions, id);
   }
   return stale.length;
-}
-
-function sizeOf({ members, pairMembers }: GroupRow): { cost: number; bytes: number } {
-  return {
-    cost: 4 + 2 * members.length,
-    bytes: 1_024 + 40 * members.length + 20 * pairMembers.length,
-  };
 }

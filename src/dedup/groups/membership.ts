@@ -1,21 +1,31 @@
-/** Documents that leave: every group loses them, in the transaction that deletes the document. */
-import type { Tx } from "../../kernel/state/types.ts";
+/** Documents that leave: every group loses them, at the latest in the transaction that deletes them. */
+import type { Env, Snapshot, Tx } from "../../kernel/state/types.ts";
 import { decisions, groups } from "../tables.ts";
+import { boundedBatches, sizeOfRow, sum, type ChangeSize } from "./change-size.ts";
 import { isDecided } from "./decision.ts";
 import { liveViews } from "./generations.ts";
 import type { GroupIndex } from "./index.ts";
-import { withoutMember } from "./row.ts";
+import { withoutMembers } from "./row.ts";
 import type { Commit } from "./store.ts";
 import { changeGroup, groupsOf } from "./store.ts";
 
 /** What a sync does to groups. */
 export interface Membership {
   /**
-   * Takes a document out of every group. A primary is followed by the suggested one or the first
+   * Takes documents out of every group. A primary is followed by the suggested one or the first
    * that remains. With fewer than two members left a pending group is removed and a decided one
-   * keeps its status.
+   * keeps its status. Call `leaveGroups` before: what is left fits into one transaction then.
    */
-  forgetMember(tx: Tx, docNo: number, nowMs: number): void;
+  forgetMembers(tx: Tx, docNos: readonly number[], nowMs: number): void;
+  /**
+   * Takes documents that will be removed out of so many of their groups, in bounded transactions,
+   * that one transaction can do the rest. Each group is as without them before they are gone.
+   */
+  leaveGroups(
+    store: { readonly env: Pick<Env, "read">; readonly commit: Commit },
+    docNos: readonly number[],
+    nowMs: number,
+  ): Promise<void>;
   /** Forgets all groups and decisions in bounded transactions. */
   forgetAll(commit: Commit, signal: AbortSignal): Promise<void>;
 }
@@ -26,19 +36,13 @@ const ROWS_AT_ONCE = 32;
 /** The changes of membership, shown by the given list. */
 export function createMembership(index: GroupIndex): Membership {
   return {
-    forgetMember(tx, docNo, nowMs) {
-      const found = liveViews(tx).flatMap((view) => groupsOf(tx, view, docNo));
-      const decided = new Map(
-        found.map(({ row, decision }) => [row.id, isDecided(decision)] as const),
-      );
-      for (const [id, isKept] of decided)
-        changeGroup(tx, index, id, {
-          change(row) {
-            if (!row.members.includes(docNo)) return row;
-            const left = withoutMember(row, docNo, nowMs);
-            return left.members.length >= 2 || isKept ? left : undefined;
-          },
-        });
+    forgetMembers: (tx, docNos, nowMs) =>
+      takeOut(tx, index, { ids: groupsOfMembers(tx, docNos).keys(), docNos, nowMs }),
+    async leaveGroups({ env, commit }, docNos, nowMs) {
+      const found = env.read((snapshot) => groupsOfMembers(snapshot, docNos));
+      const batches = [...boundedBatches(found, ([, size]) => size)];
+      for (const batch of batches.slice(0, -1))
+        await commit((tx) => takeOut(tx, index, { ids: batch.map(([id]) => id), docNos, nowMs }));
     },
     async forgetAll(commit, signal) {
       for (;;) {
@@ -53,8 +57,45 @@ export function createMembership(index: GroupIndex): Membership {
   };
 }
 
+/** The groups with one of these documents in any live view, and the size of their rows in all. */
+function groupsOfMembers(
+  snapshot: Snapshot,
+  docNos: readonly number[],
+): ReadonlyMap<string, ChangeSize> {
+  const found = new Map<string, ChangeSize>();
+  for (const view of liveViews(snapshot))
+    for (const { row } of groupsOf(snapshot, view, docNos)) {
+      const before = found.get(row.id);
+      found.set(row.id, before === undefined ? sizeOfRow(row) : sum(before, sizeOfRow(row)));
+    }
+  return found;
+}
+
+function takeOut(
+  tx: Tx,
+  index: GroupIndex,
+  change: {
+    readonly ids: Iterable<string>;
+    readonly docNos: readonly number[];
+    readonly nowMs: number;
+  },
+): void {
+  const gone = new Set(change.docNos);
+  for (const id of change.ids) {
+    const decision = tx.get(decisions, id);
+    const isKept = decision !== undefined && isDecided(decision);
+    changeGroup(tx, index, id, {
+      change(row) {
+        const left = withoutMembers(row, gone, change.nowMs);
+        return left === row || left.members.length >= 2 || isKept ? left : undefined;
+      },
+    });
+  }
+}
+
 function dropSome(tx: Tx, index: GroupIndex): number {
-  const rows = [...tx.range(groups, { limit: ROWS_AT_ONCE })];
+  const found = tx.range(groups, { limit: ROWS_AT_ONCE });
+  const [rows = []] = boundedBatches(found, ([, row]) => sizeOfRow(row));
   const views = liveViews(tx);
   for (const [[generation, id]] of rows) {
     tx.delete(groups, [generation, id]);

@@ -14,7 +14,7 @@ import type { FoundGroup } from "./graph.ts";
 import type { KnownGroup } from "./identity.ts";
 import type { GroupIndex } from "./index.ts";
 import { newGroupId } from "./identity.ts";
-import { groupRow, withoutMember } from "./row.ts";
+import { groupRow, withoutMembers } from "./row.ts";
 import type { SliceOptions } from "./steps.ts";
 import { createPause } from "./steps.ts";
 import { readGroup } from "./store.ts";
@@ -213,9 +213,11 @@ export function planKept(
       if (!group) return [];
       const decided = new Set(group.decision.decidedMembers);
       const row = group.row.gained
-        ? group.row.members
-            .filter((docNo) => !decided.has(docNo))
-            .reduce((left, docNo) => withoutMember(left, docNo, deps.readAtMs), group.row)
+        ? withoutMembers(
+            group.row,
+            new Set(group.row.members.filter((docNo) => !decided.has(docNo))),
+            deps.readAtMs,
+          )
         : group.row;
       const isStored = row === group.row;
       return [{ row, kept: true, isStored, change: isStored ? "none" : "updated" }];

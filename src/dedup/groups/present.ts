@@ -197,7 +197,7 @@ export function showMemberships(
   snapshot: Snapshot,
   docNo: number,
 ): MessageInitShape<typeof GroupMembershipSchema>[] {
-  return groupsOf(snapshot, currentView(snapshot), docNo).flatMap((group) => {
+  return groupsOf(snapshot, currentView(snapshot), [docNo]).flatMap((group) => {
     if (visibleMembers(group).length === 0) return [];
     const { row, decision } = group;
     return [

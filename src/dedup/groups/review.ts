@@ -33,9 +33,15 @@ export function visibleMembers({ row, decision }: StoredGroup): readonly number[
   return statusOf(row, decision) === GroupStatus.DELETED ? [] : row.members;
 }
 
+/** Whether a verdict would change nothing. One that new members suspend is not the group's status. */
+export function hasStatus({ row, decision }: StoredGroup, status: GroupStatus): boolean {
+  return !row.gained && statusOf(row, decision) === status;
+}
+
 /**
- * Records a verdict; the same one again changes nothing. Throws `not_found`, and `conflict` when a
- * deleted group that has fewer than two members left is to come back.
+ * Records a verdict; the same one again changes nothing. "Pending" takes back a verdict that new
+ * members suspend, too: it would go on to hold for pairs of the other members. Throws `not_found`,
+ * and `conflict` when a deleted group that has fewer than two members left is to come back.
  */
 export function setStatus(
   tx: Tx,
@@ -45,7 +51,7 @@ export function setStatus(
   const { id, status, nowMs } = change;
   const group = requireGroup(tx, id);
   const before = statusOf(group.row, group.decision);
-  if (before === status) return group;
+  if (hasStatus(group, status)) return group;
   if (before === GroupStatus.DELETED && group.row.members.length < 2) {
     throw new StewardError(
       "conflict",
@@ -61,7 +67,7 @@ export function setStatus(
   });
   const row = withDecision(group.row, decision);
   tx.put(decisions, id, decision);
-  if (before === GroupStatus.PENDING)
+  if (before === GroupStatus.PENDING && status !== GroupStatus.PENDING)
     setMetaNumber(tx, "groupsActioned", (metaNumber(tx, "groupsActioned") ?? 0) + 1);
   changeGroup(tx, index, id, {
     change: (own) => withDecision(own, decision),
@@ -116,6 +122,8 @@ export function acceptGroup(tx: Tx, index: GroupIndex, id: string, nowMs: number
   if (group === undefined) return false;
   const { row, decision } = group;
   if (statusOf(row, decision) !== GroupStatus.PENDING || isAccepted(row, decision)) return false;
+  const primary = primaryOf(row, decision);
+  if (primary === undefined) return false;
   // Members that are new since an earlier verdict suspend it; acceptance replaces that verdict.
   const pending = row.gained
     ? decide(row, decision, {
@@ -126,7 +134,7 @@ export function acceptGroup(tx: Tx, index: GroupIndex, id: string, nowMs: number
       })
     : decision;
   const members = row.members.map((docNo) => decidedMember(tx, docNo));
-  putDecision(tx, index, id, withAcceptance(pending, members, nowMs));
+  putDecision(tx, index, id, withAcceptance(pending, { members, primary, atMs: nowMs }));
   return true;
 }
 

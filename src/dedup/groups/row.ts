@@ -5,6 +5,7 @@
 import { create } from "@bufbuild/protobuf";
 import { GroupRowSchema } from "../../gen/steward/state/v1/dedup_pb.ts";
 import type { DecisionRow, GroupRow } from "../../gen/steward/state/v1/dedup_pb.ts";
+import { isAccepted } from "./acceptance.ts";
 import type { FoundGroup } from "./graph.ts";
 import type { PairScores } from "../../../workers/verify/pair-verifier.ts";
 
@@ -119,43 +120,45 @@ function* allPairs(
 }
 
 /**
- * The member that stays: the person's choice, else the suggestion, else the first. Undefined
- * without members.
+ * The member that stays: the person's choice, else the one that was to stay when the group was
+ * accepted, else the suggestion, else the first. Undefined without members.
  */
 export function primaryOf(row: GroupRow, decision: DecisionRow): number | undefined {
-  return [decision.primary, row.suggestedPrimary, row.members[0]].find(
+  const accepted = isAccepted(row, decision) ? decision.acceptedPrimary : undefined;
+  return [decision.primary, accepted, row.suggestedPrimary, row.members[0]].find(
     (docNo) => docNo !== undefined && row.members.includes(docNo),
   );
 }
 
 /**
- * The row without one member. Its scores stay what the analysis found; the pairs of a text that is
- * gone go with it.
+ * The row without some members, the same row where it has none of them. Its scores stay what the
+ * analysis found; the pairs of a text that is gone go with it.
  */
-export function withoutMember(row: GroupRow, docNo: number, nowMs: number): GroupRow {
-  const gone = row.members.indexOf(docNo);
-  if (gone < 0) return row;
-  const heir = row.memberTexts.findIndex((text, member) => text === gone && member !== gone);
-  const remapped = (index: number): number => {
-    const kept = index === gone ? heir : index;
-    return kept > gone ? kept - 1 : kept;
-  };
-  const members = row.members.filter((member) => member !== docNo);
-  const pairs = pairsOfRow(row).filter((pair) => heir >= 0 || (pair.a !== gone && pair.b !== gone));
+export function withoutMembers(row: GroupRow, gone: ReadonlySet<number>, nowMs: number): GroupRow {
+  const kept = [...row.members.keys()].filter((member) => !gone.has(row.members[member] ?? 0));
+  if (kept.length === row.members.length) return row;
+  // The first member that is left of a text stands for it, unless the one that did is left.
+  const standing = new Map<number, number>();
+  for (const [index, member] of kept.entries()) {
+    const text = row.memberTexts[member] ?? member;
+    if (member === text || !standing.has(text)) standing.set(text, index);
+  }
+  const members = kept.map((member) => row.members[member] ?? 0);
+  const pairs = pairsOfRow(row).filter(({ a, b }) => standing.has(a) && standing.has(b));
   return create(GroupRowSchema, {
     ...row,
     members,
     updatedAtMs: nowMs,
     outdated: true,
-    memberTexts: row.memberTexts.filter((_, member) => member !== gone).map(remapped),
-    pairMembers: pairs.flatMap(({ a, b }) => [remapped(a), remapped(b)]),
+    memberTexts: kept.map((member) => standing.get(row.memberTexts[member] ?? member) ?? 0),
+    pairMembers: pairs.flatMap(({ a, b }) => [standing.get(a) ?? 0, standing.get(b) ?? 0]),
     pairScores: pairs.flatMap((pair) => [
       pair.confidence,
       pair.jaccard,
       pair.fuzzy,
       pair.discriminative,
     ]),
-    suggestedPrimary: row.suggestedPrimary === docNo ? (members[0] ?? 0) : row.suggestedPrimary,
+    suggestedPrimary: gone.has(row.suggestedPrimary) ? (members[0] ?? 0) : row.suggestedPrimary,
   });
 }
 

@@ -25,7 +25,7 @@ export function readGroup(snapshot: Snapshot, id: string): StoredGroup | undefin
 
 /** Ids of the groups, as readers see them, that a document is a member of. */
 export function groupsOfMember(snapshot: Snapshot, docNo: number): string[] {
-  return groupsOf(snapshot, currentView(snapshot), docNo).map(({ row }) => row.id);
+  return groupsOf(snapshot, currentView(snapshot), [docNo]).map(({ row }) => row.id);
 }
 
 function groupIn(snapshot: Snapshot, view: GroupView, id: string): StoredGroup | undefined {
@@ -47,14 +47,20 @@ export function rowIn(
   return undefined;
 }
 
-/** The groups of a view that have the document as a member. */
-export function groupsOf(snapshot: Snapshot, view: GroupView, docNo: number): StoredGroup[] {
+/** The groups of a view that have one of the documents as a member, each once. */
+export function groupsOf(
+  snapshot: Snapshot,
+  view: GroupView,
+  docNos: readonly number[],
+): StoredGroup[] {
   const ids = view.flatMap((generation) =>
-    snapshot.find(groups, "member", [generation, docNo]).map(([, id]) => id),
+    docNos.flatMap((docNo) =>
+      snapshot.find(groups, "member", [generation, docNo]).map(([, id]) => id),
+    ),
   );
   return [...new Set(ids)].sort().flatMap((id) => {
     const group = groupIn(snapshot, view, id);
-    return group?.row.members.includes(docNo) ? [group] : [];
+    return group && docNos.some((docNo) => group.row.members.includes(docNo)) ? [group] : [];
   });
 }
 

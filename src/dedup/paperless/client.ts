@@ -3,6 +3,7 @@
  * means is decided by its callers.
  */
 import { backoffMs } from "../../kernel/async/backoff.ts";
+import { orAborted } from "../../kernel/async/wait.ts";
 import { delay, type Clock } from "../../kernel/base/clock.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import type { Secret } from "../../kernel/base/secret.ts";
@@ -154,11 +155,14 @@ export function createPaperlessClient(
   /** The Accept header once the server has shown its versions; undefined after a failure. */
   let accept: Promise<string> | undefined;
 
-  async function negotiate(signal: AbortSignal): Promise<string> {
+  const closing = new AbortController();
+
+  // One request for all callers that wait for it, so none of their signals ends it.
+  async function negotiate(): Promise<string> {
     // Without a version any server answers; a wrong version would hide a wrong credential.
     const { headers } = await client.call(
       { operation: "statistics", method: "GET", path: "/api/statistics/", idempotent: true },
-      signal,
+      closing.signal,
     );
     const highest = Number(headers["x-api-version"] ?? Number.NaN);
     return Number.isInteger(highest) && highest > 0
@@ -171,11 +175,11 @@ export function createPaperlessClient(
     signal: AbortSignal,
     run: (accepted: string) => Promise<T>,
   ): Promise<T> {
-    accept ??= negotiate(signal).catch((error: unknown) => {
+    accept ??= negotiate().catch((error: unknown) => {
       accept = undefined;
       throw error;
     });
-    const chosen = await accept;
+    const chosen = await orAborted(accept, signal);
     try {
       return await run(chosen);
     } catch (error) {
@@ -288,6 +292,7 @@ export function createPaperlessClient(
       }
     },
     async close() {
+      closing.abort(new StewardError("cancelled", `the client of archive ${name} was closed`));
       await Promise.all(
         [client, prober, figures, mediaClients.preview, mediaClients.thumb].map((one) =>
           one.close(),

@@ -275,8 +275,15 @@ function showGroup(
   const chosen = decision.primary === undefined ? undefined : numbers.document(decision.primary);
   const isChosen = chosen !== undefined && group.found.members.includes(chosen);
   const accepted = isAccepted({ members, gained }, decision);
+  const agreed =
+    accepted && decision.acceptedPrimary !== undefined
+      ? numbers.document(decision.acceptedPrimary)
+      : undefined;
+  const primary = [chosen, agreed].find(
+    (number) => number !== undefined && group.found.members.includes(number),
+  );
   return {
-    group: isChosen ? withPrimary(group, chosen) : group,
+    group: primary === undefined ? group : withPrimary(group, primary),
     status: statusOf({ gained }, decision),
     accepted,
     chosen: isChosen,

@@ -1,8 +1,10 @@
 /** Stores what a batch of an archive brought: texts first, then the rows that point to them. */
 import type { DocumentRow } from "../../gen/steward/state/v1/dedup_pb.ts";
 import { cutText } from "../../../workers/text/decode.ts";
-import { setMetaDocNos, setMetaNumber } from "../meta.ts";
+import { assert } from "../../kernel/base/errors.ts";
 import type { DigestedDocument } from "../archives/archive.ts";
+import type { StoredText } from "../documents/store.ts";
+import { setMetaDocNos, setMetaNumber } from "../meta.ts";
 import type { DigestedBatch } from "./digest.ts";
 import { planLabels, planRow } from "./plan.ts";
 import type { Plan } from "./plan.ts";
@@ -19,7 +21,7 @@ const ROW_BYTES = 256 * 1024;
 /** The most of a remark that the job's row keeps: it is written with every commit. */
 const NOTE_UNITS = 200;
 
-/** The text is given where it is new. */
+/** With the text where it was read. */
 interface Planned extends Plan {
   readonly zstd?: Uint8Array;
 }
@@ -35,6 +37,7 @@ export async function applyBatch(
   matched: Map<string, DocumentRow>,
 ): Promise<void> {
   const plans: Planned[] = [];
+  const rewritten: StoredText[] = [];
   for (const item of batch.items) {
     if (item.kind === "skipped") {
       run.tally.skip(part.archive.name, item);
@@ -59,9 +62,12 @@ export async function applyBatch(
     }
     for (const note of item.document.notes)
       run.job.note(note, cutText(`${part.archive.name}: ${item.document.ref}`, NOTE_UNITS));
-    const plan = planDocument(run, part, item);
+    const { plan, kept } = planDocument(run, part, item);
     if (plan !== undefined) plans.push({ ...plan, zstd: item.digest.zstd });
+    // Read although its version is known: what is stored under it may be damaged or older.
+    else if (run.job.input.force) rewritten.push(...textOf(kept, item.digest.zstd));
   }
+  if (rewritten.length > 0) await run.store.putTexts(rewritten);
   if (plans.length > 0) await writePlans(run, part, plans);
 }
 
@@ -71,7 +77,14 @@ function keep(run: SyncRun, part: ArchiveRun, row: DocumentRow): void {
   if (row.seenIn !== run.serial) run.tally.unchanged += 1;
 }
 
-function planDocument(run: SyncRun, part: ArchiveRun, item: DigestedDocument): Plan | undefined {
+/** What is to be written of a document, or the row that is kept. */
+function planDocument(
+  run: SyncRun,
+  part: ArchiveRun,
+  item: DigestedDocument,
+):
+  | { readonly plan: Plan; readonly kept?: never }
+  | { readonly plan?: never; readonly kept: DocumentRow } {
   const { name } = part.archive;
   const before = run.store.byRef(name, item.document.ref);
   const plan = planRow(before, item, {
@@ -80,14 +93,15 @@ function planDocument(run: SyncRun, part: ArchiveRun, item: DigestedDocument): P
     syncedAtMs: run.startedAtMs,
     name: () => ({ docNo: run.nextDocNo++, id: run.ids.nanoid() }),
   });
-  if (plan !== undefined) return plan;
-  if (before === undefined) return undefined;
+  if (plan !== undefined) return { plan };
+  assert(before !== undefined, "a document that is not known has a plan");
   if (!run.rewriting.has(before.docNo)) {
     keep(run, part, before);
-    return undefined;
+    return { kept: before };
   }
   // The row is right, its text may be another one's.
-  return { row: { ...before, seenIn: run.serial }, before, newText: true };
+  const row = { ...before, seenIn: run.serial };
+  return { plan: { row, before, newText: true, storesText: true } };
 }
 
 async function writePlans(
@@ -103,11 +117,9 @@ async function writePlans(
     await commit(run, (tx) => setMetaDocNos(tx, "rewriting", [...run.rewriting]));
   }
   await run.store.putTexts(
-    plans
-      .filter(({ row, newText }) => newText && row.contentHash.length > 0)
-      .flatMap(({ row, zstd }) =>
-        zstd === undefined ? [] : [{ docNo: row.docNo, contentHash: row.contentHash, zstd }],
-      ),
+    plans.flatMap(({ row, storesText, zstd }) =>
+      storesText && zstd !== undefined ? textOf(row, zstd) : [],
+    ),
   );
   await Promise.all(boundedRows(plans).map((rows) => writeRows(run, rows)));
   for (const { row } of plans) part.seen.add(row.docNo);
@@ -116,6 +128,11 @@ async function writePlans(
       row.contentHash.length === 0 && before !== undefined && before.contentHash.length > 0,
   );
   if (emptied.length > 0) await run.store.dropTexts(emptied.map(({ row }) => row.docNo));
+}
+
+/** None of a document without words. */
+function textOf({ docNo, contentHash }: DocumentRow, zstd: Uint8Array): StoredText[] {
+  return contentHash.length > 0 ? [{ docNo, contentHash, zstd }] : [];
 }
 
 function boundedRows(plans: readonly Planned[]): Planned[][] {

@@ -13,6 +13,7 @@ import type { Archive } from "../archives/archive.ts";
 import { digestRequest } from "../archives/digests.ts";
 import { oneAhead } from "../archives/ordered.ts";
 import type { DocumentStore } from "../documents/store.ts";
+import type { Membership } from "../groups/membership.ts";
 import {
   metaDocNos,
   metaNumber,
@@ -29,7 +30,7 @@ import { purge, reconcile } from "./reconcile.ts";
 import { createTally, LISTED, progressCodec, syncInput } from "./result.ts";
 import type { SyncInput, SyncResult } from "./result.ts";
 import { commit, isArchiveFailure } from "./run.ts";
-import type { ArchiveRun, GroupsSide, SyncRun } from "./run.ts";
+import type { ArchiveRun, SyncRun } from "./run.ts";
 import { createSeen } from "./seen.ts";
 
 export interface SyncDeps {
@@ -38,7 +39,7 @@ export interface SyncDeps {
   readonly store: DocumentStore;
   /** In their order in lists; read anew for each sync. */
   readonly archives: () => readonly Archive[];
-  readonly groups: GroupsSide;
+  readonly groups: Membership;
   readonly pool: Pool;
   readonly clock: Clock;
   readonly ids: Ids;

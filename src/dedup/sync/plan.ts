@@ -10,8 +10,13 @@ export interface Plan {
   readonly row: DocumentRow;
   /** The row that stands now, undefined for a new document. */
   readonly before: DocumentRow | undefined;
-  /** The text differs from the stored one. */
+  /** The normalised text differs from the stored one: the next analysis compares it again. */
   readonly newText: boolean;
+  /**
+   * The text as it is read may differ from the stored one, in its case or white space alone, too: it
+   * is stored.
+   */
+  readonly storesText: boolean;
 }
 
 /** What a new row needs beside the document. */
@@ -60,7 +65,10 @@ export function planRow(
     ...present("modifiedDate", document.modifiedDate),
   });
   if (before !== undefined && saysTheSame(before, row)) return undefined;
-  return { row, before, newText };
+  // A version that differs came with a text that may differ.
+  const storesText =
+    before === undefined || newText || Buffer.compare(before.fingerprint, row.fingerprint) !== 0;
+  return { row, before, newText, storesText };
 }
 
 /** The row with the labels that its archive shows now; undefined when it has them already. */
@@ -84,7 +92,7 @@ export function planLabels(
     ...present("correspondent", labels.correspondent),
     ...present("documentType", labels.documentType),
   });
-  return { row, before, newText: false };
+  return { row, before, newText: false, storesText: false };
 }
 
 function present<K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> {

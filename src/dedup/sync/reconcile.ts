@@ -3,6 +3,7 @@
  * transactions.
  */
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
+import type { Tx } from "../../kernel/state/types.ts";
 import { documents } from "../tables.ts";
 import { commit, isArchiveFailure } from "./run.ts";
 import type { ArchiveRun, SyncRun } from "./run.ts";
@@ -128,13 +129,13 @@ function remarkStrangers(run: SyncRun, strangers: readonly string[]): void {
 }
 
 async function removeGone(run: SyncRun, docNos: readonly number[]): Promise<void> {
-  run.tally.reconciled += docNos.length;
   const nowMs = run.clock.now();
+  const store = { env: run.env, commit: (change: (tx: Tx) => void) => commit(run, change) };
+  await run.groups.leaveGroups(store, docNos, nowMs);
+  run.tally.reconciled += docNos.length;
   await commit(run, (tx) => {
-    for (const docNo of docNos) {
-      run.groups.forgetMember(tx, docNo, nowMs);
-      run.store.remove(tx, docNo);
-    }
+    run.groups.forgetMembers(tx, docNos, nowMs);
+    for (const docNo of docNos) run.store.remove(tx, docNo);
   });
   await run.store.dropTexts(docNos);
 }

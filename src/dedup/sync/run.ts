@@ -6,27 +6,17 @@ import type { JobContext } from "../../kernel/jobs/types.ts";
 import type { Env, Tx } from "../../kernel/state/types.ts";
 import type { Archive } from "../archives/archive.ts";
 import type { DocumentStore } from "../documents/store.ts";
+import type { Membership } from "../groups/membership.ts";
 import { progressCodec } from "./result.ts";
 import type { Progress, SyncInput, Tally } from "./result.ts";
 import type { Seen } from "./seen.ts";
-
-/** What a sync does to groups. */
-export interface GroupsSide {
-  /** Takes a document out of every group, inside the transaction that removes it. */
-  forgetMember(tx: Tx, docNo: number, nowMs: number): void;
-  /** Forgets all groups and decisions in bounded transactions, each through `commit`. */
-  forgetAll(
-    commit: (change: (tx: Tx) => void) => Promise<void>,
-    signal: AbortSignal,
-  ): Promise<void>;
-}
 
 /** The state of a sync while it runs. */
 export interface SyncRun {
   readonly job: JobContext<SyncInput>;
   readonly env: Env;
   readonly store: DocumentStore;
-  readonly groups: GroupsSide;
+  readonly groups: Membership;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly tally: Tally;

@@ -19,6 +19,8 @@ import { waitFor } from "../async/wait.ts";
 
 const HEARTBEAT_MS = 500;
 const RETRY_MS = 1_000;
+/** Of a job that has ended, below the limit of a change; a result beyond it is not stored. */
+const MAX_ROW_BYTES = 768 * 1024;
 /** A job is given up after this many starts that ended in a crash of the process. */
 const MAX_ATTEMPTS = 3;
 
@@ -104,14 +106,13 @@ class EnvJobs implements Jobs {
           { rule: "job state" },
         );
       const run = this.#runs.get(id)?.run;
-      const cancelled: JobRow = {
+      const cancelled = this.#end(tx, {
         ...row,
         ...run?.progress.state,
         ...resultFields(run?.cancelledResult()),
         status: "cancelled",
         completedAtMs: notBefore(row, clock.now()),
-      };
-      this.#end(tx, cancelled);
+      });
       tx.after(() =>
         this.#runs
           .get(id)
@@ -255,7 +256,7 @@ class EnvJobs implements Jobs {
     if (fields.resultJson === undefined) return;
     await this.#options.env.write((tx) => {
       const row = tx.get(jobs, run.id);
-      if (row?.status === "cancelled") tx.put(jobs, run.id, { ...row, ...fields });
+      if (row?.status === "cancelled") tx.put(jobs, run.id, this.#bounded({ ...row, ...fields }));
     });
   }
 
@@ -303,11 +304,28 @@ class EnvJobs implements Jobs {
     }
   }
 
-  #end(tx: Tx, row: JobRow): void {
+  /** Returns the row as it is stored. */
+  #end(tx: Tx, ended: JobRow): JobRow {
+    const row = this.#bounded(ended);
     tx.put(jobs, row.id, row);
     for (const id of overdue(tx)) tx.delete(jobs, id);
     tx.after(() => this.#options.changed?.(showRow(row)));
     tx.after(() => this.#watchers.wake(row.id));
+    return row;
+  }
+
+  /** Without a result that is too large to store: a job ends, whatever the size of its result. */
+  #bounded(row: JobRow): JobRow {
+    const sizeBytes = jobs.value.write(row).length;
+    if (row.resultJson === undefined || sizeBytes <= MAX_ROW_BYTES) return row;
+    this.#options.log.warn("the result of a job is too large to store; the job has none", {
+      job: row.id,
+      type: row.type,
+      sizeBytes,
+      limitBytes: MAX_ROW_BYTES,
+    });
+    const { resultJson: _result, ...rest } = row;
+    return rest;
   }
 
   #show(row: JobRow): Job {

@@ -1,6 +1,6 @@
 /** Declares tables and the names of their sub-databases. */
 import { assert } from "../base/errors.ts";
-import type { AnyTable, Index, KeyCodec, Table, ValueCodec } from "./types.ts";
+import type { AnyTable, Index, KeyCodec, Table, TableLimit, ValueCodec } from "./types.ts";
 
 const NAME = /^[a-z][a-z0-9_]{0,39}$/;
 
@@ -10,8 +10,7 @@ export interface TableOptions<K, V> {
   readonly key: KeyCodec<K>;
   readonly value: ValueCodec<V>;
   readonly indexes?: readonly Index<K, V>[];
-  /** Above it, adding a row is refused with `disk_full`. */
-  readonly limit: { readonly rows: number };
+  readonly limit: TableLimit;
   /** See `Table.sealed`; default false. */
   readonly sealed?: boolean;
 }

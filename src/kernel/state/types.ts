@@ -31,13 +31,25 @@ export interface Index<K, V> {
   readonly unique: boolean;
 }
 
+/** What a table holds at most. */
+export interface TableLimit {
+  /** Above it, adding a row is refused with `disk_full`. */
+  readonly rows: number;
+  /**
+   * Maximum size of a change that writes the table; 1 MiB unless declared. Only for a table of which
+   * one row with its index entries may be larger, since nothing smaller than a row can be written.
+   * Changes of several rows still stay below 1 MiB: the callers bound them.
+   */
+  readonly changeBytes?: number;
+}
+
 /** A table declared with `defineTable`. */
 export interface Table<K, V> {
   readonly name: string;
   readonly key: KeyCodec<K>;
   readonly value: ValueCodec<V>;
   readonly indexes: readonly Index<K, V>[];
-  readonly limit: { readonly rows: number };
+  readonly limit: TableLimit;
   /**
    * Values are encrypted on disk. Keys and index keys are not, so they must not contain secrets.
    */
@@ -69,7 +81,7 @@ export interface Snapshot {
   count(table: AnyTable): number;
 }
 
-/** A running write. Synchronous, at most about 2 ms and 1 MiB. */
+/** A running write. Synchronous, at most about 2 ms and 1 MiB; see `TableLimit.changeBytes`. */
 export interface Tx extends Snapshot {
   put<K, V>(table: Table<K, V>, key: K, value: V): void;
   delete<K, V>(table: Table<K, V>, key: K): boolean;

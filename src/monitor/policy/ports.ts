@@ -13,21 +13,21 @@ const SCTP = 132;
 const ICMP = [1, 58] as const;
 const WITH_PORTS: ReadonlySet<number> = new Set([TCP, UDP, SCTP]);
 const DEFAULTS: ReadonlySet<number> = new Set([TCP, UDP, ...ICMP]);
-const NUMBERS: Readonly<Record<string, readonly number[]>> = {
-  icmp: ICMP,
-  igmp: [2],
-  ipv4: [4],
-  "ip-in-ip": [4],
-  tcp: [TCP],
-  egp: [8],
-  igp: [9],
-  udp: [UDP],
-  gre: [47],
-  esp: [50],
-  ah: [51],
-  "ipv6-icmp": [58],
-  sctp: [SCTP],
-};
+const NUMBERS: ReadonlyMap<string, readonly number[]> = new Map<string, readonly number[]>([
+  ["icmp", ICMP],
+  ["igmp", [2]],
+  ["ipv4", [4]],
+  ["ip-in-ip", [4]],
+  ["tcp", [TCP]],
+  ["egp", [8]],
+  ["igp", [9]],
+  ["udp", [UDP]],
+  ["gre", [47]],
+  ["esp", [50]],
+  ["ah", [51]],
+  ["ipv6-icmp", [58]],
+  ["sctp", [SCTP]],
+]);
 const MAX_RANGES = 256;
 
 /** `*`, `443`, `80,443` or `1000-2000`; undefined for other text. */
@@ -44,7 +44,7 @@ export function portRanges(text: string): { readonly ranges: PortRule["ranges"] 
 
 /** A name or a number; undefined for other text. */
 export function protocolNumbers(text: string): ReadonlySet<number> | undefined {
-  const named = NUMBERS[text.toLowerCase()];
+  const named = NUMBERS.get(text.toLowerCase());
   if (named !== undefined) return new Set(named);
   return /^\d{1,3}$/.test(text) ? new Set([Number(text)]) : undefined;
 }

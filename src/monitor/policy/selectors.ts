@@ -38,7 +38,7 @@ export function destinationSelector(text: string, names: PolicyNames): Destinati
 
 export function selector(text: string, names: PolicyNames): Selector {
   if (text === "*") return anywhere;
-  if (text.startsWith("autogroup:")) return autogroups[text.slice("autogroup:".length)] ?? role;
+  if (text.startsWith("autogroup:")) return autogroups.get(text.slice("autogroup:".length)) ?? role;
   if (text.startsWith("tag:")) return ofDevice(({ tags }) => (tags.includes(text) ? YES : NO));
   if (text.startsWith("group:")) {
     const members = names.groups.get(text);
@@ -64,13 +64,13 @@ const member: Selector = ofDevice(({ tags, user: owner, external }) => {
   return owner === "" || external !== false ? MAYBE : YES;
 });
 
-const autogroups: Readonly<Record<string, Selector>> = {
-  internet: ({ internet }) => (internet ? YES : NO),
-  "danger-all": () => YES,
-  tagged: ofDevice(({ tags }) => (tags.length > 0 ? YES : NO)),
-  member,
-  members: member,
-};
+const autogroups: ReadonlyMap<string, Selector> = new Map<string, Selector>([
+  ["internet", ({ internet }) => (internet ? YES : NO)],
+  ["danger-all", () => YES],
+  ["tagged", ofDevice(({ tags }) => (tags.length > 0 ? YES : NO))],
+  ["member", member],
+  ["members", member],
+]);
 
 function user(name: string): Selector {
   const wanted = withoutAt(name);

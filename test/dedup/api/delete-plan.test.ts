@@ -149,6 +149,28 @@ describe("accepting a group", () => {
     });
   });
 
+  it("remembers the document that was to stay, until another one is chosen", async () => {
+    const api = await open();
+    const id = await idOf(api, 2);
+    await api.ask(acceptGroups, { groupIds: [id] });
+    expect(await planOf(api)).toEqual({ "Title 4": "stays", "Title 5": "deleted" });
+    // The other one gets metadata, so that the analysis would rather keep that.
+    await api.put(5, prose(2), { correspondent: "Northwind", tags: ["water"] });
+    await api.analyse({ force: true });
+    expect(await planOf(api)).toEqual({ "Title 4": "stays", "Title 5": "deleted" });
+    const stays = async (): Promise<string> =>
+      (await api.ask(getGroup, { id })).data.members.find(
+        ({ isPrimary }: { isPrimary: boolean }) => isPrimary,
+      ).title;
+    expect(await stays()).toBe("Title 4");
+    await api.ask(withdrawGroups, { groupIds: [id] });
+    expect(await stays()).toBe("Title 5");
+    await api.ask(acceptGroups, { groupIds: [id] });
+    expect(await planOf(api)).toEqual({ "Title 4": "deleted", "Title 5": "stays" });
+    await api.ask(setGroupPrimary, { id, documentId: "document-4" });
+    expect(await planOf(api)).toEqual({ "Title 4": "stays", "Title 5": "deleted" });
+  });
+
   it("skips what is unknown and what is in the plan already", async () => {
     const api = await open();
     const id = await idOf(api, 2);

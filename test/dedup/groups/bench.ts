@@ -157,7 +157,7 @@ export async function openBench(
     async remove(docNo) {
       clock.advance(1_000);
       await env.write((tx) => {
-        membership.forgetMember(tx, docNo, clock.now());
+        membership.forgetMembers(tx, [docNo], clock.now());
         store.remove(tx, docNo);
       });
     },

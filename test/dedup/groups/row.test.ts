@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { newDecision } from "../../../src/dedup/groups/decision.ts";
 import type { FoundGroup } from "../../../src/dedup/groups/graph.ts";
 import { groupSteps } from "../../../src/dedup/groups/graph.ts";
-import { groupRow, memberPairs, primaryOf, withoutMember } from "../../../src/dedup/groups/row.ts";
+import { groupRow, memberPairs, primaryOf, withoutMembers } from "../../../src/dedup/groups/row.ts";
 import { runAtOnce } from "./run-at-once.ts";
 import type { GroupRow } from "../../../src/gen/steward/state/v1/dedup_pb.ts";
 
@@ -48,27 +48,37 @@ describe("a stored group", () => {
   });
 
   it("keeps the pairs of a text when the member that stood for it goes", () => {
-    const left = withoutMember(row(), 10, 7);
+    const left = withoutMembers(row(), new Set([10]), 7);
     expect(left).toMatchObject({ members: [20, 30, 40], updatedAtMs: 7, suggestedPrimary: 20 });
     expect(pairs(left)).toEqual(["30-40 0.9", "30-20 0.8"]);
   });
 
   it("loses the pairs of a text with its last member, and promotes the first that remains", () => {
-    const left = withoutMember(row(), 20, 7);
+    const left = withoutMembers(row(), new Set([20]), 7);
     expect(left.suggestedPrimary).toBe(10);
     expect(pairs(left)).toEqual(["10-40 0.9", "10-30 1", "30-40 0.9"]);
-    expect(pairs(withoutMember(withoutMember(left, 10, 7), 30, 7))).toEqual([]);
+    expect(pairs(withoutMembers(left, new Set([10, 30]), 7))).toEqual([]);
+  });
+
+  it("is the same without several members at once as without one after the other", () => {
+    for (const first of row().members)
+      for (const second of row().members) {
+        const one = withoutMembers(row(), new Set([first]), 7);
+        expect(withoutMembers(row(), new Set([first, second]), 7)).toEqual(
+          withoutMembers(one, new Set([second]), 7),
+        );
+      }
   });
 
   it("stays as it is without somebody who is no member", () => {
     const group = row();
-    expect(withoutMember(group, 99, 7)).toBe(group);
+    expect(withoutMembers(group, new Set([99]), 7)).toBe(group);
   });
 
   it("is led by the person's choice, the suggestion or the first member, whoever is there", () => {
     const chosen = { ...newDecision(1), primary: 40 };
     expect(primaryOf(row(), chosen)).toBe(40);
-    expect(primaryOf(withoutMember(row(), 40, 1), chosen)).toBe(20);
+    expect(primaryOf(withoutMembers(row(), new Set([40]), 1), chosen)).toBe(20);
     expect(primaryOf({ ...row(), suggestedPrimary: 99 }, newDecision(1))).toBe(10);
     expect(primaryOf({ ...row(), members: [] }, newDecision(1))).toBeUndefined();
   });

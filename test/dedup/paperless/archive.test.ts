@@ -322,6 +322,27 @@ const lasting = {
   "no results": [{ kind: "missing_fields", names: ["results", "x"] }, "decode"],
 } as const;
 
+it("ends a reading by its own signal while it waits for a version that another one asked for", async () => {
+  const sim = await simulate(fillWith(3));
+  sim.faults.next("statistics", { kind: "hang" });
+  const archive = archiveOf(sim, { clock: systemClock });
+  const [first, second] = [new AbortController(), new AbortController()];
+  const failures = [first, second].map(({ signal }) => failed(readAll(archive, { signal })));
+  await expect.poll(() => sim.requests()["statistics"], { timeout: 60_000 }).toBe(1);
+  second.abort(new Error("the second one gave up"));
+  // Well before the request that both wait for has used up its time.
+  await expect.poll(() => failures[1]?.message, { timeout: 60_000 }).toBe("the second one gave up");
+  first.abort(new Error("the first one gave up"));
+  await expect.poll(() => failures[0]?.message, { timeout: 60_000 }).toBe("the first one gave up");
+});
+
+/** Filled when the reading fails. */
+function failed(reading: Promise<unknown>): { message?: string } {
+  const failure: { message?: string } = {};
+  reading.catch((error: unknown) => void (failure.message = (error as Error).message));
+  return failure;
+}
+
 const operations = ["statistics", "tags", "correspondents", "document_types", "documents"] as const;
 
 describe.each(operations)("a fault of %s", (operation) => {

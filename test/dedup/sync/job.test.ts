@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { Archive, ArchiveDocument, ArchiveItem } from "../../../src/dedup/archives/archive.ts";
 import { createFolderArchive } from "../../../src/dedup/archives/folder.ts";
 import { createJsonlArchive } from "../../../src/dedup/archives/jsonl.ts";
-import { metaDocNos, metaNumber } from "../../../src/dedup/meta.ts";
+import { metaDocNos, metaNumber, skippedItems } from "../../../src/dedup/meta.ts";
 import { documents, texts } from "../../../src/dedup/tables.ts";
 import { folderWith } from "../archives/reading.ts";
 import { mail } from "../../support/documents.ts";
@@ -68,6 +68,36 @@ function documentOf(ref: string, text: string, version = text): ArchiveDocument 
 }
 
 describe("a sync", () => {
+  it("lists a thousand files that it could not read, however long their names are", async () => {
+    const long = "名".repeat(990);
+    const archive = scripted("list", () =>
+      Array.from({ length: 1_200 }, (_, at) => ({
+        kind: "skipped" as const,
+        ref: `${long}${at}`,
+        reason: "damaged",
+        detail: "名".repeat(300),
+        failure: true,
+        hides: "itself" as const,
+      })),
+    );
+    const side = await openSide([archive]);
+    expect(await side.sync()).toMatchObject({ failed: 1_200 });
+    expect(side.env.read(skippedItems)).toHaveLength(1_000);
+  });
+
+  it("with force stores a text again whose version is known, though only its case differs", async () => {
+    let text = "alpha beta";
+    const archive = scripted("list", () => [documentOf("a", text, "the same")]);
+    const side = await openSide([archive]);
+    await side.sync();
+    await markAnalysed(side);
+    text = "ALPHA  beta";
+    expect(await side.sync()).toMatchObject({ updated: 0, skipped: 1 });
+    expect(await contents(side)).toEqual({ a: ["alpha beta", false] });
+    expect(await side.sync({ force: true })).toMatchObject({ updated: 0, skipped: 1 });
+    expect(await contents(side)).toEqual({ a: ["ALPHA  beta", false] });
+  });
+
   it("stores what is new, and the second time finds nothing to do", async () => {
     const path = folderWith({
       "a.txt": "alpha beta",

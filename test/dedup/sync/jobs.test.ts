@@ -57,7 +57,11 @@ async function live(
     env,
     store,
     archives: () => [archive],
-    groups: { forgetMember: () => undefined, forgetAll: () => Promise.resolve() },
+    groups: {
+      forgetMembers: () => undefined,
+      leaveGroups: () => Promise.resolve(),
+      forgetAll: () => Promise.resolve(),
+    },
     pool,
     clock: systemClock,
     ids: systemIds,

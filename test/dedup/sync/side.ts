@@ -51,7 +51,8 @@ export async function openSide(archives: Archive[]): Promise<Side> {
     clock,
     ids,
     groups: {
-      forgetMember: (_, docNo) => void side.forgotten.push(docNo),
+      forgetMembers: (_, docNos) => void side.forgotten.push(...docNos),
+      leaveGroups: () => Promise.resolve(),
       forgetAll: (commit) => commit(() => undefined),
     },
     afterSync: (changed) => void side.changes.push(changed),

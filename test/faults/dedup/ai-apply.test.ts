@@ -3,8 +3,21 @@ import { randomInt } from "node:crypto";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import type { Fault } from "../../../src/demo/control-plane/faults.ts";
 import type { Paperless } from "../../../src/demo/paperless/paperless.ts";
-import { fillPapers, resultsOf, startAiEstate, suggestForAll } from "../../contract/ai-estate.ts";
-import { jobEnd, removeTemporaryFolders, rest, type Daemon } from "../../contract/daemon.ts";
+import {
+  fillPapers,
+  HELD,
+  resultsOf,
+  startAiEstate,
+  suggestForAll,
+} from "../../contract/ai-estate.ts";
+import {
+  jobEnd,
+  removeTemporaryFolders,
+  rest,
+  runJob,
+  type Daemon,
+} from "../../contract/daemon.ts";
+import { suggestion } from "../../support/ai-provider.ts";
 
 afterAll(removeTemporaryFolders);
 
@@ -175,4 +188,98 @@ it("a cancelled batch apply ends the write it has begun, and reports what it did
     status: "cancelled",
     result: { failed: 0, skipped: PAPERS_OF_CANCEL - applied.length },
   });
+});
+
+describe("a result that a run replaces while it is applied", () => {
+  const patches = (sim: Paperless): number =>
+    sim.seen().filter(({ operation }) => operation === "patch_document").length;
+
+  it("is not applied by a batch, and neither is the one that nobody has seen", async () => {
+    const estate = await startAiEstate(fillPapers(2));
+    const { sim, provider } = estate;
+    const daemon = await estate.start();
+    await suggestForAll(daemon);
+    const [first, second] = (await resultsOf(daemon)) as [any, any];
+    sim.faults.next("patch_document", HELD);
+    const resultIds = [first.id, second.id];
+    const path = "/api/v1/ai/results/batch-apply";
+    const { jobId } = (await rest(daemon, "POST", path, { resultIds })).json.data;
+    await expect.poll(() => patches(sim)).toBe(1);
+    provider.reply = () => suggestion({ documentType: "Never Seen" });
+    await runJob(daemon, "/api/v1/ai/process", { documentIds: [second.documentId] });
+    estate.release();
+    const job = await jobEnd(daemon, jobId);
+    const after = await resultsOf(daemon);
+    const fresh = after.find(({ documentId }) => documentId === second.documentId);
+    expect(fresh).toMatchObject({
+      appliedStatus: "pending",
+      suggestedDocumentType: "Never Seen",
+    });
+    expect(job.result).toMatchObject({ applied: 1, failed: 1, skipped: 0 });
+    expect(job.result.errors).toEqual([
+      { resultId: fresh.id, error: expect.stringContaining("was replaced") as string },
+    ]);
+    expect(written(sim)).toBe(1);
+    expect(patches(sim)).toBe(1);
+    // The next choice is of what is there now.
+    const next = await jobEnd(daemon, await applyAll(daemon));
+    expect(next.result).toMatchObject({ applied: 1, failed: 0 });
+    expect(written(sim)).toBe(2);
+  });
+
+  it("is written when its write has begun, and the new one stays pending", async () => {
+    const estate = await startAiEstate(fillPapers(1));
+    const { sim, provider } = estate;
+    const daemon = await estate.start();
+    await suggestForAll(daemon);
+    const [old] = await resultsOf(daemon);
+    sim.faults.next("patch_document", HELD);
+    const applied = rest(daemon, "POST", `/api/v1/ai/results/${old.id}/apply`, {});
+    await expect.poll(() => patches(sim)).toBe(1);
+    provider.reply = () => suggestion({ documentType: "Never Seen" });
+    await runJob(daemon, "/api/v1/ai/process", { reprocess: true });
+    estate.release();
+    expect((await applied).status).toBe(200);
+    const [fresh] = await resultsOf(daemon);
+    expect(fresh).toMatchObject({
+      appliedStatus: "pending",
+      suggestedDocumentType: "Never Seen",
+      errorMessage: null,
+    });
+    expect(fresh.id).not.toBe(old.id);
+    const [shown] = (await rest(daemon, "GET", "/api/v1/documents")).json.data;
+    expect(shown.documentType).toBe("Invoice");
+    const again = await rest(daemon, "POST", `/api/v1/ai/results/${fresh.id}/apply`, {});
+    expect(again.status).toBe(200);
+    expect((await rest(daemon, "POST", `/api/v1/ai/results/${fresh.id}/revert`)).status).toBe(200);
+  });
+});
+
+it("a run and a batch apply that were killed end at the next start when AI is off then", async () => {
+  const estate = await startAiEstate(fillPapers(3));
+  const { sim, provider } = estate;
+  const first = await estate.start();
+  await suggestForAll(first);
+  sim.faults.next("patch_document", HELD);
+  const apply = await applyAll(first);
+  const calls = provider.calls.length;
+  provider.reply = () => ({ kind: "hang" });
+  const started = await rest(first, "POST", "/api/v1/ai/process", { reprocess: true });
+  const run = started.json.data.jobId as string;
+  await expect.poll(() => provider.calls.length).toBe(calls + 3);
+  await expect.poll(() => sim.requests().patch_document ?? 0).toBe(1);
+  await first.stop("SIGKILL");
+  provider.reply = () => suggestion();
+  const off = await estate.start(estate.config.replace("enabled: true", "enabled: false"));
+  for (const id of [run, apply]) {
+    const job = await jobEnd(off, id);
+    expect(job.status).toBe("failed");
+    expect(job.errorMessage).toContain("AI was switched off (dedup.ai.enabled)");
+  }
+  expect(provider.calls.length).toBe(calls + 3);
+  expect(sim.requests().patch_document).toBe(1);
+  await off.stop();
+  // What was stored is there when AI is on again.
+  const on = await estate.start();
+  expect(await resultsOf(on)).toHaveLength(3);
 });

@@ -264,6 +264,27 @@ describe("cancel", () => {
     expect(seen.has("cancelled")).toBe(true);
   });
 
+  it.each(["cancelled", "completed"])(
+    "and its end do not depend on the size of the result: a job that is %s has none that is too large",
+    async (status) => {
+      const large = "x".repeat(2 ** 20);
+      const type = jobType(async (job) => {
+        job.keepWhenCancelled(() => large);
+        job.phase("work").step(0.5, "working");
+        return status === "cancelled" ? await aborted(job.signal) : large;
+      });
+      const { jobs } = await openJobs(temporaryFolder(), type);
+      const { id } = await jobs.start(type, "");
+      if (status === "cancelled") {
+        await expect.poll(() => jobs.get(id)?.message, { timeout: 60_000 }).toBe("working");
+        await jobs.cancel(id);
+      }
+      expect(await ended(jobs, id)).toMatchObject({ status, error: undefined });
+      await jobs.stop(60_000);
+      expect(jobs.get(id)).toMatchObject({ status, resultJson: undefined });
+    },
+  );
+
   it("answers conflict for a job that has ended and not_found for none", async () => {
     const type = jobType(() => Promise.resolve(1));
     const { jobs } = await openJobs(temporaryFolder(), type);

@@ -1,5 +1,6 @@
 /** Anthropic's Messages API. */
 import type { Secret } from "../../../kernel/base/secret.ts";
+import { knownModel } from "../price-table.ts";
 import { attempt, listing, type ProviderDeps } from "./attempt.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 import { failed } from "./failures.ts";
@@ -40,7 +41,9 @@ export async function createAnthropicProvider(
             messages: [{ role: "user", content: user }],
             output_config: {
               format: { type: "json_schema", schema },
-              ...(effort === "none" ? {} : { effort }),
+              ...(effort === "none" || knownModel("anthropic", model)?.takesEffort === false
+                ? {}
+                : { effort }),
             },
           },
           { signal: limited },

@@ -35,7 +35,15 @@ export function asModelFailure(thrown: unknown, timedOut: boolean): ModelFailure
     );
   if (status === 408 || status === 409 || status >= 500)
     return { ...failed("provider_error", `the provider failed (${status})`, "retry"), ...delay };
-  return failed("provider_error", `the provider refused the request (${status})`, "document");
+  const likely =
+    status === 400
+      ? "; check model, and whether it supports reasoningEffort (none leaves it out)"
+      : "";
+  return failed(
+    "provider_error",
+    `the provider refused the request (${status})${likely}`,
+    "document",
+  );
 }
 
 export function failed(

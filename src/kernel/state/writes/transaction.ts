@@ -14,7 +14,10 @@ import type { AnyTable, Index, Table, Tx } from "../types.ts";
 import { merged, textOf, writeOf } from "./unstored.ts";
 import type { Unstored, Write } from "./unstored.ts";
 
-/** Maximum size of one change: keys and values of rows and index entries together. */
+/**
+ * Maximum size of one change: keys and values of rows and index entries together. More only where a
+ * table of the change declares it.
+ */
 export const MAX_CHANGE_BYTES = 2 ** 20;
 
 /** LMDB's maximum key length with pages of 4 KiB. */
@@ -42,6 +45,7 @@ export class FileTx extends FileSnapshot implements Tx {
   /** A refusal that the change may have caught; the change is still not stored. */
   failure: unknown;
   bytes = 0;
+  #maxBytes = MAX_CHANGE_BYTES;
 
   constructor(file: LmdbFile, rules: ChangeRules) {
     super(file);
@@ -63,6 +67,7 @@ export class FileTx extends FileSnapshot implements Tx {
         });
       const before = this.#before(table, store, bytes);
       if (!before.exists) this.#countOneMore(table);
+      this.#maxBytes = Math.max(this.#maxBytes, table.limit.changeBytes ?? 0);
       this.#putIndexes(table, { key, bytes, before: before.value, value });
       this.#store(store, bytes, table.value.write(value));
     });
@@ -213,8 +218,8 @@ export class FileTx extends FileSnapshot implements Tx {
 
   #store(store: Store, key: Uint8Array, value: Uint8Array): void {
     this.bytes += key.length + value.length;
-    if (this.bytes > MAX_CHANGE_BYTES) {
-      throw new StewardError("too_large", `a change writes more than ${MAX_CHANGE_BYTES} bytes`, {
+    if (this.bytes > this.#maxBytes) {
+      throw new StewardError("too_large", `a change writes more than ${this.#maxBytes} bytes`, {
         rule: "size of a change",
         remedy: "write in several changes",
       });

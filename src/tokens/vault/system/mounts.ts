@@ -117,7 +117,7 @@ async function enable(
   await deps.mounts().enable({
     path: pathOf(kind, fields.text("path") ?? ""),
     class: kind,
-    type: ALIASES[type] ?? type,
+    type: (Object.hasOwn(ALIASES, type) ? ALIASES[type] : undefined) ?? type,
     description: fields.text("description") ?? "",
     defaultLeaseTtlMs: ttl(config, "default_lease_ttl") ?? 0,
     maxLeaseTtlMs: ttl(config, "max_lease_ttl") ?? 0,

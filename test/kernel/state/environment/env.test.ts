@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { StewardError } from "../../../../src/kernel/base/errors.ts";
 import type { Snapshot, Tx } from "../../../../src/kernel/state/types.ts";
 import { defineTable } from "../../../../src/kernel/state/table.ts";
-import { stringKey } from "../../../../src/kernel/state/keys.ts";
+import { numberKey, stringKey } from "../../../../src/kernel/state/keys.ts";
 import { bytesCodec } from "../../../../src/kernel/state/values.ts";
 import { allTables, numbers, openEnv, pairs, people, temporaryFolder } from "../fixtures/tables.ts";
 
@@ -189,6 +189,20 @@ describe("an environment", () => {
       expect(env.read(look)).toBe(0);
       await write;
     }
+  });
+
+  it("takes a larger change where a table of it declares one, and refuses that, too, beyond", async () => {
+    const large = defineTable({
+      name: "large",
+      key: numberKey,
+      value: bytesCodec,
+      limit: { rows: 10, changeBytes: 3 * 2 ** 20 },
+    });
+    const env = await openEnv(temporaryFolder(), { tables: [large, numbers] });
+    const put = (bytes: number) => (tx: Tx) => tx.put(large, 1, new Uint8Array(bytes));
+    await env.write(put(2 * 2 ** 20));
+    expect(env.read((snapshot) => snapshot.get(large, 1)?.length)).toBe(2 * 2 ** 20);
+    await expect(env.write(put(3 * 2 ** 20))).rejects.toMatchObject({ code: "too_large" });
   });
 
   it("refuses a change of more than a mebibyte and a table over its limit of rows", async () => {

@@ -243,7 +243,7 @@ export const BatchService: GenService<{
     output: typeof SetGroupStatusesResponseSchema;
   },
   /**
-   * Starts a job that moves all but the primaries of pending groups to the trash of Paperless-ngx. The rule is that of the delete plan: a document goes only if it has a verified pair with a primary that stays. Each one is compared with the archive before it goes; one that changed is skipped. The job's result has the outcome of each document. CONFLICT for groups of folders and JSON Lines files.
+   * Starts a job that moves all but the primaries of pending groups to the trash of Paperless-ngx. The rule is that of the delete plan: a document goes only if it has a verified pair with a primary that stays. Each one is compared with the archive before it goes; one that changed is skipped. The job's result has the outcome of the first documents, up to 512 KiB. CONFLICT for groups of folders and JSON Lines files.
    *
    * @generated from rpc steward.dedup.v1.BatchService.DeleteNonPrimary
    */
