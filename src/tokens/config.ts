@@ -39,12 +39,12 @@ export const tokensMounts = defineKey({
       default_lease_ttl: {
         type: duration,
         default: 0,
-        help: "Default lease TTL; 0 is the system's 768h.",
+        help: "Default lease TTL; 0 leaves it to PATH/tune, at first the system's 768h.",
       },
       max_lease_ttl: {
         type: duration,
         default: 0,
-        help: "Maximum lease TTL; 0 is the system's 768h.",
+        help: "Maximum lease TTL; 0 leaves it to PATH/tune, at first the system's 768h.",
       },
     },
     rule: ({ default_lease_ttl: usual, max_lease_ttl: most }) =>

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { removeTemporaryFolders, runSteward, temporaryFolder } from "./daemon.ts";
 import { open, SHAMIR, startShamir, startUnsealed, unseal } from "./shamir.ts";
-import { startVault, type VaultDaemon } from "./vault.ts";
+import { startVault, type VaultAnswer, type VaultDaemon } from "./vault.ts";
 
 afterAll(removeTemporaryFolders);
 
@@ -85,6 +85,59 @@ describe("a store", () => {
     const restored = stopAtEnd(await startShamir(backup, vault.root));
     expect((await unseal(restored, holders.keys)).json).toMatchObject({ sealed: false });
     expect((await restored.ask("GET", "sys/mounts")).status).toBe(200);
+  });
+
+  it("gives nobody without a token or a share unlimited audit records or attempts, and takes a right share all the same", async () => {
+    const { vault, holders } = await unsealed({ shares: 2, threshold: 2 });
+    const from = "127.0.1.9";
+    const send = (method: string, path: string, body?: unknown): Promise<VaultAnswer> =>
+      vault.ask(method, path, { token: "", from, ...(body === undefined ? {} : { body }) });
+    const records = (): string[] =>
+      readFileSync(join(vault.state, "audit.log"), "utf8")
+        .split("\n")
+        .filter((line) => line.includes(`"remote_address":"${from}"`));
+    // Two records of each of ten failures a minute, and a slow machine takes more than one.
+    const startMs = performance.now();
+    const mostRecords = (): number => 20 * (1 + Math.floor((performance.now() - startMs) / 60_000));
+    const rekey = { secret_shares: 1, secret_threshold: 1 };
+    const [key, other] = holders.keys;
+    const share = "11".repeat(33);
+    for (let round = 0; round < 12; round += 1)
+      for (const [method, path, body] of [
+        ["PUT", "sys/rekey/init", { secret_shares: 1, secret_threshold: 2 }],
+        ["PUT", "sys/rekey/init", { ...rekey, pgp_keys: ["x"] }],
+        ["PUT", "sys/rekey/update", { key: share, nonce: "x" }],
+        ["PUT", "sys/rekey/update", {}],
+        ["PUT", "sys/rekey/verify", { key: share, nonce: "x" }],
+        ["GET", "sys/rekey/verify", undefined],
+        ["DELETE", "sys/rekey/verify", undefined],
+        ["PUT", "sys/rekey-recovery-key/init", {}],
+        ["PUT", "sys/generate-root/attempt", { otp: "short" }],
+        ["PUT", "sys/generate-root/update", { key: share, nonce: "x" }],
+      ] as const)
+        expect([path, (await send(method, path, body)).status]).toEqual([path, 400]);
+    expect(records().length).toBeLessThanOrEqual(mostRecords());
+    const { nonce } = (await send("PUT", "sys/rekey/init", rekey)).json as { nonce: string };
+    expect((await send("PUT", "sys/rekey/update", { key, nonce })).json).toMatchObject({
+      progress: 1,
+    });
+    const answered = records().filter((line) => line.includes('"type":"response"'));
+    expect(answered.filter((line) => !line.includes('"error"'))).toHaveLength(2);
+    let refused: VaultAnswer | undefined;
+    for (let sent = 0; sent < 1_050; sent += 25)
+      [refused] = await Promise.all(
+        Array.from({ length: 25 }, (_, index) =>
+          send("PUT", "sys/rekey/update", index % 2 === 0 ? { key, nonce } : { key: "00", nonce }),
+        ),
+      );
+    expect([refused?.status, refused?.json.errors[0]]).toEqual([
+      429,
+      expect.stringContaining("too many failed attempts from 127.0.1.9") as string,
+    ]);
+    expect(records().length).toBeLessThanOrEqual(mostRecords() + 4);
+    expect((await send("GET", "sys/rekey/init")).json).toMatchObject({ progress: 1, nonce });
+    const done = await send("PUT", "sys/rekey/update", { key: other, nonce });
+    expect([done.status, done.json.complete]).toEqual([200, true]);
   });
 
   it("has sys/rotate: a new data key under the same shares, over a restart too", async () => {

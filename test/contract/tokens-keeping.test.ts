@@ -181,6 +181,80 @@ describe("a backup", () => {
   });
 });
 
+describe("a mount that is declared", () => {
+  const TUNE = "sys/mounts/github/tune";
+  const settings = async (vault: VaultDaemon): Promise<unknown> => {
+    const { description, default_lease_ttl, max_lease_ttl } = (await vault.ask("GET", TUNE)).json
+      .data as Record<string, unknown>;
+    return [description, default_lease_ttl, max_lease_ttl];
+  };
+  const again = async (vault: VaultDaemon, mounts: string): Promise<VaultDaemon> => {
+    await vault.daemon.stop();
+    return await startVault({
+      state: vault.state,
+      root: vault.root,
+      config: `tokens: { mounts: ${mounts} }`,
+    });
+  };
+
+  it("by default keeps what was tuned over an unseal and a restart, and goes once the file declares none", async () => {
+    const vault = await startVault();
+    const body = { max_lease_ttl: "15m", description: "for runners" };
+    expect((await vault.ask("POST", TUNE, { body })).status).toBe(204);
+    expect((await vault.ask("PUT", "sys/seal")).status).toBe(204);
+    const key = readFileSync(join(vault.state, "tokens.key"), "utf8");
+    await vault.ask("PUT", "sys/unseal", { body: { key } });
+    expect(await settings(vault)).toEqual(["for runners", 900, 900]);
+    await vault.daemon.stop();
+    const second = await startVault({ state: vault.state, root: vault.root });
+    expect(await settings(second)).toEqual(["for runners", 900, 900]);
+    const kept = await second.ask("DELETE", "sys/mounts/github");
+    expect([kept.status, kept.json.errors]).toEqual([
+      400,
+      [
+        "github/ is declared by tokens.mounts (the default, when the configuration file has none); write tokens.mounts without it ([] for none), restart, then repeat this request",
+      ],
+    ]);
+    const third = await again(second, "[]");
+    expect(await settings(third)).toEqual(["for runners", 900, 900]);
+    expect((await third.ask("DELETE", "sys/mounts/github")).status).toBe(204);
+    expect((await third.ask("GET", TUNE)).status).toBe(400);
+    await third.daemon.stop();
+  });
+
+  it("in the file has the file's settings at every start: a request for another value is refused, what the file leaves out stays as tuned", async () => {
+    const vault = await again(
+      await startVault(),
+      "[{ path: github, description: CI, max_lease_ttl: 1h }]",
+    );
+    const tune = (body: unknown): ReturnType<VaultDaemon["ask"]> =>
+      vault.ask("POST", TUNE, { body });
+    for (const [name, value] of [
+      ["max_lease_ttl", "15m"],
+      ["max_lease_ttl", 0],
+      ["description", "mine"],
+    ] as const) {
+      const refused = await tune({ default_lease_ttl: "10m", [name]: value });
+      expect([refused.status, refused.json.errors]).toEqual([
+        400,
+        [
+          `${name} of github/ is set by tokens.mounts in the configuration file, which wins at every start; change it there and restart`,
+        ],
+      ]);
+    }
+    expect(await settings(vault)).toEqual(["CI", 3_600, 3_600]);
+    expect((await tune({ default_lease_ttl: "20m", max_lease_ttl: "1h" })).status).toBe(204);
+    const second = await again(vault, "[{ path: github, max_lease_ttl: 1h }]");
+    expect(await settings(second)).toEqual(["CI", 1_200, 3_600]);
+    // A limit below what was tuned is no reason not to start.
+    const third = await again(second, "[{ path: github, max_lease_ttl: 10m }]");
+    expect(await settings(third)).toEqual(["CI", 600, 600]);
+    expect((await third.ask("POST", TUNE, { body: { description: "" } })).status).toBe(204);
+    expect(await settings(third)).toEqual(["", 600, 600]);
+    await third.daemon.stop();
+  });
+});
+
 describe("a sealed store", () => {
   it("is not serving by its own health, and closes neither the process's nor the page's", async () => {
     const vault = await startVault();

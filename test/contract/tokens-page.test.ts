@@ -242,6 +242,24 @@ describe("the overview of tokens", () => {
       expect([secret.length > 8, all.includes(secret)]).toEqual([true, false]);
   });
 
+  it("does not take a caller's dead token in a loop for a failure of the engine", async () => {
+    const from = "127.0.3.1"; // its failed attempts concern no other test
+    expect((await vault.ask("POST", "github/token/ci")).status).toBe(200);
+    let last = 0;
+    for (let sent = 0; sent < 1_020; sent += 20)
+      for (const { status } of await Promise.all(
+        Array.from({ length: 20 }, () =>
+          vault.ask("POST", "github/token/ci", { token: "hvs.expired", from }),
+        ),
+      ))
+        last = status;
+    expect(last).toBe(429);
+    const landing = (await rest(vault.daemon, "GET", "/")).text;
+    expect([/A mint was refused/.test(landing), /(last mint|A mint) failed/.test(landing)]).toEqual(
+      [true, false],
+    );
+  });
+
   it("says why a mount cannot mint, within its time, while its code host is silent", async () => {
     await vault.ask("POST", "sys/mounts/dead", { body: { type: "github" } });
     const body = { app_id: 7, prv_key: appKey.privateKey, base_url: "http://127.0.0.1:9" };

@@ -24,6 +24,12 @@ const RESIGNED_AFTER_MS = 20_000;
 /** Shortest interval between evaluations of Date headers. */
 const SAMPLED_EVERY_MS = 1_000;
 
+/** The Date header of a response to a request sent at a monotonic time. */
+interface Dated {
+  readonly date: string | undefined;
+  readonly sentAtMs: number;
+}
+
 /** Signs for one app and key. */
 export interface AppJwt {
   /** Value of an Authorization header. */
@@ -31,12 +37,16 @@ export interface AppJwt {
   /** Evaluates the Date header of a response to a request sent at a monotonic time. */
   answered(date: string | undefined, sentAtMs: number): void;
   /**
-   * The platform rejected the JWT's dates: from now on only this response's Date counts. True when
-   * signing again may help.
+   * The platform rejected the dates of `refused`, the authorization that was sent: from now on only
+   * this response's Date counts, unless another JWT was signed meanwhile. True when sending again
+   * may help.
    */
-  clockRefused(date: string | undefined, sentAtMs: number): boolean;
-  /** The platform requires a numeric issuer; used from now on. True when signing again may help. */
-  issuerRefused(): boolean;
+  clockRefused(refused: string, answer: Dated): boolean;
+  /**
+   * The platform rejected the issuer of `refused` and requires a number, which is used from now on.
+   * True when sending again may help.
+   */
+  issuerRefused(refused: string): boolean;
   /** The platform's clock, milliseconds since 1970. */
   platformNowMs(): number;
 }
@@ -46,14 +56,17 @@ export function createAppJwt(appId: number, key: KeyObject, clock: Clock): AppJw
   let skew: Skew = createSkew(clock);
   let sampledAtMs = Number.NEGATIVE_INFINITY;
   let issuer: string | number = String(appId);
-  let held:
-    | { readonly value: string; readonly renewAtMs: number; readonly skewMs: number }
-    | undefined;
+  let held: { readonly value: string; readonly renewAtMs: number } | undefined;
+  /** Of the newest JWT, also once it is no longer held. */
+  let signedSkewMs = 0;
 
   function skewMs(): number {
     const measured = skew.skewMs();
     return Math.abs(measured) < MIN_SKEW_MS ? 0 : measured;
   }
+
+  // Requests that are sent at once carry one JWT, and the first refusal mends it for all of them.
+  const isReplaced = (value: string): boolean => held !== undefined && held.value !== value;
 
   return {
     authorization() {
@@ -63,12 +76,12 @@ export function createAppJwt(appId: number, key: KeyObject, clock: Clock): AppJw
         held !== undefined &&
         nowMs < held.renewAtMs &&
         nowMs > held.renewAtMs - (LASTS_S * 1_000 + RENEWED_BEFORE_MS);
-      if (held !== undefined && fresh && Math.abs(skewMs() - held.skewMs) < RESIGNED_AFTER_MS)
+      if (held !== undefined && fresh && Math.abs(skewMs() - signedSkewMs) < RESIGNED_AFTER_MS)
         return held.value;
-      const skewed = skewMs();
-      const nowS = Math.floor((nowMs + skewed) / 1_000);
+      signedSkewMs = skewMs();
+      const nowS = Math.floor((nowMs + signedSkewMs) / 1_000);
       const value = `Bearer ${signed({ iss: issuer, iat: nowS - ISSUED_BEFORE_S, exp: nowS + LASTS_S }, key)}`;
-      held = { value, renewAtMs: nowMs + LASTS_S * 1_000 - RENEWED_BEFORE_MS, skewMs: skewed };
+      held = { value, renewAtMs: nowMs + LASTS_S * 1_000 - RENEWED_BEFORE_MS };
       return value;
     },
     answered(date, sentAtMs) {
@@ -77,14 +90,15 @@ export function createAppJwt(appId: number, key: KeyObject, clock: Clock): AppJw
       sampledAtMs = nowMs;
       skew.sample(date, sentAtMs);
     },
-    clockRefused(date, sentAtMs) {
-      const before = held?.skewMs ?? 0;
+    clockRefused(refused, { date, sentAtMs }) {
+      if (isReplaced(refused)) return true;
       skew = createSkew(clock);
       skew.sample(date, sentAtMs);
       held = undefined;
-      return Math.abs(skewMs() - before) >= MIN_SKEW_MS;
+      return Math.abs(skewMs() - signedSkewMs) >= MIN_SKEW_MS;
     },
-    issuerRefused() {
+    issuerRefused(refused) {
+      if (isReplaced(refused)) return true;
       if (issuer === appId) return false;
       issuer = appId;
       held = undefined;

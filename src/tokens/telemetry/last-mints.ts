@@ -1,8 +1,12 @@
 /** The latest mints since the start, from memory: whether the platform issues tokens. */
 import type { Clock } from "../../kernel/base/clock.ts";
+import { TOO_MANY_ATTEMPTS } from "../vault/core/attempts.ts";
 import type { Outcome, TokensObserver } from "./observer.ts";
 
-/** Outcomes caused by the caller; others by the platform or this process. */
+/**
+ * Outcomes caused by the caller; others by the platform or this process. `exhausted` is the
+ * platform's rate limit, or the caller's failed attempts.
+ */
 const OF_CALLER: ReadonlySet<Outcome> = new Set([
   "invalid",
   "unauthenticated",
@@ -30,7 +34,8 @@ export function watchMints(
   const mint: TokensObserver["mint"] = (seen) => {
     const atMs = clock.now();
     if (seen.outcome === "ok") last = { ...last, failing: undefined };
-    else if (OF_CALLER.has(seen.outcome)) last = { ...last, refusedAtMs: atMs };
+    else if (OF_CALLER.has(seen.outcome) || seen.refused?.error.rule === TOO_MANY_ATTEMPTS)
+      last = { ...last, refusedAtMs: atMs };
     else last = { ...last, failing: { atMs, outcome: seen.outcome } };
     inner.mint(seen);
   };

@@ -78,10 +78,12 @@ describe("the app's JWT", () => {
   it("is not signed again and again for a refusal that signing cannot mend", () => {
     const clock = createSteppedClock();
     const jwt = createAppJwt(7, privateKey, clock);
-    jwt.authorization();
-    expect(jwt.clockRefused(new Date(clock.now()).toUTCString(), clock.monotonic())).toBe(false);
-    expect(jwt.clockRefused(undefined, clock.monotonic())).toBe(false);
-    expect([jwt.issuerRefused(), jwt.issuerRefused()]).toEqual([true, false]);
+    const sent = jwt.authorization();
+    const sentAtMs = clock.monotonic();
+    const date = new Date(clock.now()).toUTCString();
+    expect(jwt.clockRefused(sent, { date, sentAtMs })).toBe(false);
+    expect(jwt.clockRefused(sent, { date: undefined, sentAtMs })).toBe(false);
+    expect([jwt.issuerRefused(sent), jwt.issuerRefused(sent)]).toEqual([true, false]);
     expect(claimsOf(jwt.authorization()).iss).toBe(7);
   });
 });
@@ -100,6 +102,15 @@ describe("minting on a machine whose clock is wrong", () => {
       expect(Math.abs((response?.secret?.ttlMs ?? 0) - 3_600_000)).toBeLessThan(3_000);
       await room.mint();
       expect(room.codeHost.requests().mint).toBe(3);
+    },
+  );
+
+  it.each([-3_600_000, 3_600_000])(
+    "by %d ms works for all of those that mint at once, each with one more try",
+    async (skewMs) => {
+      await using room = await startEngineRoom({ codeHost: { skewMs } });
+      await Promise.all(Array.from({ length: 8 }, () => room.mint()));
+      expect([room.codeHost.counts().minted, room.codeHost.requests().mint]).toEqual([8, 16]);
     },
   );
 
@@ -139,5 +150,11 @@ describe("a platform that wants numbers as issuers", () => {
     await room.mint();
     expect(room.codeHost.requests()).toMatchObject({ org_installation: 2, mint: 2 });
     expect(room.codeHost.lastRequest("mint")?.claims).toMatchObject({ iss: 1 });
+  });
+
+  it("gets one for all of those that mint at once", async () => {
+    await using room = await startEngineRoom({ codeHost: { integerIssuer: true } });
+    await Promise.all(Array.from({ length: 8 }, () => room.mint()));
+    expect([room.codeHost.counts().minted, room.codeHost.requests().mint]).toEqual([8, 16]);
   });
 });

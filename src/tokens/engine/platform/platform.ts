@@ -59,20 +59,28 @@ export function createPlatform(deps: PlatformDeps, base: Base, jwt: AppJwt): Pla
     call: AppCall,
     sink: () => BodySink = () => wholeBody(MAX_BYTES),
   ): Promise<HttpReply | HttpLost> {
-    const first = await once(call, sink());
+    const authorization = jwt.authorization();
+    const first = await once(call, authorization, sink());
     const refusal = first.lost === undefined ? jwtRefusal(first) : undefined;
     if (first.lost !== undefined || refusal === undefined) return first;
     const mended =
       refusal === "issuer"
-        ? jwt.issuerRefused()
-        : jwt.clockRefused(first.headers["date"], first.sentAtMs);
-    return mended ? once(call, sink()) : first;
+        ? jwt.issuerRefused(authorization)
+        : jwt.clockRefused(authorization, {
+            date: first.headers["date"],
+            sentAtMs: first.sentAtMs,
+          });
+    return mended ? once(call, jwt.authorization(), sink()) : first;
   }
 
-  async function once(call: AppCall, sink: BodySink): Promise<HttpReply | HttpLost> {
+  async function once(
+    call: AppCall,
+    authorization: string,
+    sink: BodySink,
+  ): Promise<HttpReply | HttpLost> {
     const headers = {
       ...fixedHeaders(deps.userAgent),
-      authorization: jwt.authorization(),
+      authorization,
       ...(call.body === undefined ? {} : { "content-type": "application/json" }),
     };
     const outcome = await deps.http.send({ ...call, origin: base.origin, headers, sink });

@@ -1,7 +1,7 @@
 /**
- * Rate-limits failed attempts per subject (role or token) and address. A failure counts only after
- * the proof was found wrong, so a correct one always passes; beyond the limit the response is 429
- * instead of the reason. All counters are in memory and bounded.
+ * Rate-limits failed attempts per subject (role, token, path of key shares) and address. A failure
+ * counts only after the proof was found wrong, so a correct one always passes; beyond the limit the
+ * response is 429 instead of the reason. All counters are in memory and bounded.
  */
 import { hash } from "node:crypto";
 import type { Clock } from "../../../kernel/base/clock.ts";
@@ -9,6 +9,9 @@ import { StewardError } from "../../../kernel/base/errors.ts";
 import type { Log } from "../../../kernel/base/log.ts";
 import { isLoopback } from "../../../kernel/config/values/address.ts";
 import { networkOf } from "./networks.ts";
+
+/** The rule of the error in place of the reason, once there were too many. */
+export const TOO_MANY_ATTEMPTS = "attempts";
 
 const WINDOW_MS = 60_000;
 /** Failures per subject and address in a window. */
@@ -27,8 +30,8 @@ const MAX_ADDRESSES = 10_000;
 /** Unknown addresses are not counted. */
 export interface Attempts {
   /**
-   * Records a failed attempt on `subject` (a role id, a token). Returns the error to respond with
-   * instead, including the time to wait, once there were too many.
+   * Records a failed attempt on `subject` (a role id, a token, a path). Returns the error to respond
+   * with instead, including the time to wait, once there were too many.
    */
   failed(address: string | undefined, subject: string): StewardError | undefined;
 }
@@ -99,7 +102,7 @@ export function createAttempts({
       if (!count(window, subject, limit)) return undefined;
       if (!window.logged)
         log.warn(
-          "failed attempts on one role or token exceed the limit; further ones are answered 429",
+          "failed attempts on one role, token or path exceed the limit; further ones are answered 429",
           { address: network, limit },
         );
       window.logged = true;
@@ -107,7 +110,7 @@ export function createAttempts({
       return new StewardError(
         "exhausted",
         `too many failed attempts from ${network}; try again in ${Math.ceil(retryAfterMs / 1_000)} s`,
-        { rule: "attempts", retryAfterMs },
+        { rule: TOO_MANY_ATTEMPTS, retryAfterMs },
       );
     },
   };

@@ -41,25 +41,26 @@ export function createSweeps({ env, transitions, due, clock, revocation }: Sweep
   // Each change of the walk ends a piece; the last finds none and moves the timer on.
   const sweepToken = async (id: string, signal: AbortSignal): Promise<void> => {
     const timer = tokenTimer(id);
-    for (let from = 0, over = false; !over && !signal.aborted;) {
-      over = await env.write(
+    for (let from: number | undefined = 0; from !== undefined && !signal.aborted;) {
+      const start: number = from;
+      // A change may run twice, so it gives where the next begins and changes nothing outside itself.
+      from = await env.write(
         (tx) => {
           const endedAtMs = tx.get(endedTokens, id);
           const forgetAtMs = (endedAtMs ?? 0) + ENDED_TOKEN_KEPT_MS;
           if (forgetAtMs <= clock.now()) {
             due.clear(tx, timer);
             tx.delete(endedTokens, id);
-            return true;
+            return undefined;
           }
           const seqs = Array.from(
-            tx.range(leaseTokens, { prefix: [id], start: [id, from], limit: CHUNK }),
+            tx.range(leaseTokens, { prefix: [id], start: [id, start], limit: CHUNK }),
             ([[, seq]]) => seq,
           );
           for (const seq of seqs) transitions.end(tx, seq);
-          from = (seqs.at(-1) ?? 0) + 1;
-          if (seqs.length === CHUNK) return false;
+          if (seqs.length === CHUNK) return (seqs.at(-1) ?? 0) + 1;
           due.set(tx, timer, forgetAtMs);
-          return true;
+          return undefined;
         },
         { urgent: true },
       );

@@ -11,6 +11,7 @@ import type { Log } from "../../../kernel/base/log.ts";
 import type { Env } from "../../../kernel/state/types.ts";
 import type { Backend, BackendFactory, Quota, Sharing } from "../../logical/types.ts";
 import type { AuditMount } from "../types.ts";
+import { assertTunable, withDeclared } from "./declared.ts";
 import { assertFreePath, assertTtls } from "./rules.ts";
 import { clearStorage, createStorageView } from "./storage-view.ts";
 import { mountRows } from "./tables.ts";
@@ -70,6 +71,10 @@ export interface Mounts {
    * and then nothing is deleted. Ignores unknown paths.
    */
   disable(path: string): Promise<void>;
+  /**
+   * Throws `invalid` for an unknown or built-in mount, for wrong times and for another value than
+   * the configuration file sets. Durable.
+   */
   tune(path: string, change: MountTuning): Promise<void>;
   /**
    * Revokes every lease and login below `from`, then serves the mount with its data at `to`. Throws
@@ -78,8 +83,8 @@ export interface Mounts {
    */
   move(from: string, to: string): Promise<void>;
   /**
-   * Opens the stored mounts and makes the declared ones that are missing; call when the store was
-   * unsealed.
+   * Opens the stored mounts, makes the declared ones that are missing and gives the others what the
+   * configuration file sets; call when the store was unsealed.
    */
   open(): Promise<void>;
   /** Closes all but the built-in ones. */
@@ -234,7 +239,7 @@ class MountTable implements Mounts {
     if (mount.declared)
       throw new StewardError(
         "invalid",
-        `${point} is declared in the configuration file; take it out of tokens.mounts and restart`,
+        `${point} is declared by tokens.mounts (the default, when the configuration file has none); write tokens.mounts without it ([] for none), restart, then repeat this request`,
         { rule: "declared" },
       );
   }
@@ -274,11 +279,17 @@ class MountTable implements Mounts {
         throw new StewardError("invalid", `no mount at ${path}`, { rule: "mount" });
       if (this.#deps.fixed.includes(mount))
         throw new StewardError("invalid", `cannot tune ${path}: it is built in`);
+      const declared = this.#deps.declared.find((spec) => spec.path === path);
+      assertTunable(path, declared, change);
       const next = { ...mount, ...change };
       assertTtls(next, this.#deps.system);
-      await this.#deps.env.write((tx) => tx.put(mountRows, path, rowOf(next)));
-      this.#mounts.set(path, next);
+      await this.#save(next);
     });
+  }
+
+  async #save(mount: Mount): Promise<void> {
+    await this.#deps.env.write((tx) => tx.put(mountRows, mount.point, rowOf(mount)));
+    this.#mounts.set(mount.point, mount);
   }
 
   async open(): Promise<void> {
@@ -286,7 +297,8 @@ class MountTable implements Mounts {
     for (const [path, row] of rows) {
       if (!this.#mounts.has(path)) this.#mounts.set(path, await this.#openRow(path, row));
     }
-    for (const spec of this.#deps.declared) {
+    const { declared, system } = this.#deps;
+    for (const spec of declared) {
       const present = this.#mounts.get(spec.path);
       if (present === undefined) await this.enable(spec);
       else if (present.type !== spec.type)
@@ -294,12 +306,12 @@ class MountTable implements Mounts {
           "invalid",
           `the configuration declares ${spec.path} as ${spec.type}, but ${present.type} is mounted there; choose another path`,
         );
-      else
-        await this.tune(spec.path, {
-          description: spec.description,
-          defaultLeaseTtlMs: spec.defaultLeaseTtlMs,
-          maxLeaseTtlMs: spec.maxLeaseTtlMs,
-        });
+      else {
+        assertTtls(spec, system);
+        await this.#inTurn(() =>
+          this.#save({ ...present, ...withDeclared(present, spec, system) }),
+        );
+      }
     }
   }
 

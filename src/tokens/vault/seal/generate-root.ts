@@ -34,11 +34,15 @@ interface GeneratedRoot extends GenerateRootStatus {
 
 export interface GenerateRoot {
   status(): GenerateRootStatus;
+  /** Throws what `start` would; changes nothing. */
+  checkStart(otp: Secret | undefined): void;
   /**
    * Takes a one-time pad, or makes one and returns it. Throws `invalid` for another length, and
    * while another one is in progress.
    */
   start(otp: Secret | undefined): Secret | undefined;
+  /** Throws what `update` would for this share alone; changes nothing. */
+  checkUpdate(share: string, nonce: string): void;
   /** Takes a share. Throws `invalid`. */
   update(share: string, nonce: string): Promise<GeneratedRoot>;
   /** Nothing happens without one in progress. */
@@ -61,6 +65,17 @@ export function createGenerateRoot({ shared, ids, log, makeRoot }: GenerateRootD
     running?.attempt.end();
     running = undefined;
   };
+  const checkStart = (given: Secret | undefined): void => {
+    if (given?.use((text) => Buffer.byteLength(text) !== ROOT_TOKEN_LENGTH) === true)
+      throw refused(
+        `OTP string is wrong length: otp must have ${ROOT_TOKEN_LENGTH} characters, or leave it out`,
+      );
+    if (running !== undefined) throw refused("root generation already in progress");
+  };
+  const inProgress = (): NonNullable<typeof running> => {
+    if (running === undefined) throw refused("no root generation in progress");
+    return running;
+  };
   return {
     status: () => ({
       nonce: running?.attempt.nonce ?? "",
@@ -68,20 +83,17 @@ export function createGenerateRoot({ shared, ids, log, makeRoot }: GenerateRootD
       progress: running?.attempt.progress ?? 0,
       required: required(),
     }),
+    checkStart,
     start(given) {
-      if (given?.use((text) => Buffer.byteLength(text) !== ROOT_TOKEN_LENGTH) === true)
-        throw refused(
-          `OTP string is wrong length: otp must have ${ROOT_TOKEN_LENGTH} characters, or leave it out`,
-        );
-      if (running !== undefined) throw refused("root generation already in progress");
+      checkStart(given);
       const otp = given ?? Secret.of(ids.base62(ROOT_TOKEN_LENGTH), "one-time pad");
       running = { otp, attempt: createShareAttempt(ids, TEXTS, (key) => shared.opens(key)) };
       return given === undefined ? otp : undefined;
     },
+    checkUpdate: (share, nonce) => inProgress().attempt.check(share, nonce),
     update: (share, nonce) =>
       inTurn(async () => {
-        if (running === undefined) throw refused("no root generation in progress");
-        const { attempt, otp } = running;
+        const { attempt, otp } = inProgress();
         const key = attempt.take(share, nonce, required());
         const shown = { nonce, started: true, required: required() };
         if (key === undefined)

@@ -56,16 +56,28 @@ interface VerificationStatus extends ShareTerms {
 export interface Rekey {
   status(): RekeyStatus;
   /** Throws `invalid` for terms that cannot be, and while another one is in progress. */
+  checkStart(terms: ShareTerms): void;
+  /** Throws as `checkStart` does. */
   start(terms: ShareTerms, options: { readonly verify: boolean }): void;
+  /** Throws what `update` would for this share alone; changes nothing. */
+  checkUpdate(share: string, nonce: string): void;
   /** Takes a present share. Undefined until there are enough. Throws `invalid`. */
   update(share: string, nonce: string): Promise<Rekeyed | undefined>;
   /** Nothing happens without one in progress. */
   cancel(): void;
   /** Throws `invalid` when no rekey is in progress. */
   verification(): VerificationStatus;
+  /** Throws what `verify` would for this share alone; changes nothing. */
+  checkVerify(share: string, nonce: string): void;
   /** Takes a new share. The nonce when all are there and valid; else undefined. Throws `invalid`. */
   verify(share: string, nonce: string): Promise<string | undefined>;
   restartVerification(): void;
+}
+
+/** A rekey whose new shares are to be given back. */
+interface Verifying {
+  readonly key: Uint8Array;
+  attempt: ShareAttempt;
 }
 
 interface Running {
@@ -73,7 +85,7 @@ interface Running {
   readonly verify: boolean;
   readonly attempt: ShareAttempt;
   /** The new key until it is verified. */
-  made?: { readonly key: Uint8Array; attempt: ShareAttempt };
+  made?: Verifying;
 }
 
 export interface RekeyDeps {
@@ -97,6 +109,23 @@ export function createRekey({ shared, ids, log, adopted }: RekeyDeps): Rekey {
   };
   const newVerification = (key: Uint8Array): ShareAttempt =>
     createShareAttempt(ids, VERIFY_TEXTS, (other) => equalSecrets(key, other));
+  const checkStart = (terms: ShareTerms): void => {
+    assertTerms(terms);
+    if (running !== undefined) throw refused("rekey already in progress");
+  };
+  const updatable = (): Running => {
+    if (running === undefined) throw refused("no barrier rekey in progress");
+    if (running.made !== undefined)
+      throw refused(
+        `rekey operation already finished; verification must be performed; nonce for the verification operation is ${JSON.stringify(running.made.attempt.nonce)}`,
+      );
+    return running;
+  };
+  const verifiable = (): { readonly mine: Running; readonly made: Verifying } => {
+    if (running === undefined) throw refused("no rekey in progress");
+    if (running.made === undefined) throw refused("no rekey verification in progress");
+    return { mine: running, made: running.made };
+  };
   const adopt = async (key: Uint8Array, terms: ShareTerms): Promise<void> => {
     await shared.adopt(key, terms);
     adopted();
@@ -112,23 +141,19 @@ export function createRekey({ shared, ids, log, adopted }: RekeyDeps): Rekey {
       verificationRequired: running?.verify ?? false,
       verificationNonce: running?.made?.attempt.nonce,
     }),
+    checkStart,
     start(terms, { verify }) {
-      assertTerms(terms);
-      if (running !== undefined) throw refused("rekey already in progress");
+      checkStart(terms);
       running = {
         terms,
         verify,
         attempt: createShareAttempt(ids, REKEY_TEXTS, (key) => shared.opens(key)),
       };
     },
+    checkUpdate: (share, nonce) => updatable().attempt.check(share, nonce),
     update: (share, nonce) =>
       inTurn(async () => {
-        const mine = running;
-        if (mine === undefined) throw refused("no barrier rekey in progress");
-        if (mine.made !== undefined)
-          throw refused(
-            `rekey operation already finished; verification must be performed; nonce for the verification operation is ${JSON.stringify(mine.made.attempt.nonce)}`,
-          );
+        const mine = updatable();
         const { terms, verify, attempt } = mine;
         const former = attempt.take(share, nonce, required());
         if (former === undefined) return undefined;
@@ -168,12 +193,11 @@ export function createRekey({ shared, ids, log, adopted }: RekeyDeps): Rekey {
         progress: made?.attempt.progress ?? 0,
       };
     },
+    checkVerify: (share, nonce) => verifiable().made.attempt.check(share, nonce),
     verify: (share, nonce) =>
       inTurn(async () => {
-        const mine = running;
-        if (mine === undefined) throw refused("no rekey in progress");
-        const { made, terms } = mine;
-        if (made === undefined) throw refused("no rekey verification in progress");
+        const { mine, made } = verifiable();
+        const { terms } = mine;
         let key: Uint8Array | undefined;
         try {
           key = made.attempt.take(share, nonce, terms.threshold);

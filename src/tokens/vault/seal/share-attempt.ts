@@ -14,6 +14,11 @@ export interface ShareAttempt {
   readonly nonce: string;
   readonly progress: number;
   /**
+   * Throws what `take` would for this share alone, and changes nothing. Whether the shares make the
+   * key is not tried: that discards them.
+   */
+  check(share: string, nonce: string): void;
+  /**
    * Takes a share. The key that the shares make once there are enough of them, undefined before;
    * the shares are forgotten then. Throws `invalid` with Vault's texts.
    */
@@ -37,19 +42,25 @@ export function createShareAttempt(
 ): ShareAttempt {
   const progress = createShareProgress(ids);
   const nonce = ids.uuid();
+  const checked = (text: string, given: string): Uint8Array => {
+    const share = parseShare(text);
+    if (given !== nonce)
+      throw refused(
+        "nonce",
+        `incorrect nonce supplied; nonce for this ${texts.operation} operation is ${JSON.stringify(nonce)}`,
+      );
+    if (!progress.has(share)) return share;
+    share.fill(0);
+    throw refused("key", texts.duplicate);
+  };
   return {
     nonce,
     get progress() {
       return progress.count;
     },
+    check: (share, given) => void checked(share, given).fill(0),
     take(text, given, threshold) {
-      const share = parseShare(text);
-      if (given !== nonce)
-        throw refused(
-          "nonce",
-          `incorrect nonce supplied; nonce for this ${texts.operation} operation is ${JSON.stringify(nonce)}`,
-        );
-      if (!progress.add(share)) throw refused("key", texts.duplicate);
+      progress.add(checked(text, given));
       if (progress.count < threshold) return undefined;
       const key = progress.combined();
       progress.reset();

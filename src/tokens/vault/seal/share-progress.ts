@@ -7,6 +7,8 @@ export interface ShareProgress {
   readonly count: number;
   /** A UUID, new for each attempt; empty while there is none. */
   readonly nonce: string;
+  /** Whether a share was given before. */
+  has(share: Uint8Array): boolean;
   /** False for a share that was given before. Takes over the bytes. */
   add(share: Uint8Array): boolean;
   /** What the shares make, whether it is the key or not; undefined when they do not fit together. */
@@ -19,6 +21,7 @@ export interface ShareProgress {
 export function createShareProgress(ids: Ids): ShareProgress {
   let shares: Uint8Array[] = [];
   let nonce = "";
+  const has = (share: Uint8Array): boolean => shares.some((other) => equalSecrets(other, share));
   return {
     get count() {
       return shares.length;
@@ -26,8 +29,9 @@ export function createShareProgress(ids: Ids): ShareProgress {
     get nonce() {
       return nonce;
     },
+    has,
     add(share) {
-      if (shares.some((other) => equalSecrets(other, share))) {
+      if (has(share)) {
         share.fill(0);
         return false;
       }

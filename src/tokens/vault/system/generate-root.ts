@@ -9,11 +9,12 @@ import {
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { Secret } from "../../../kernel/base/secret.ts";
 import { definePath, type PathSpec } from "../../logical/define-path.ts";
-import type { LogicalResponse, Path } from "../../logical/types.ts";
+import type { Fields, LogicalResponse, Path } from "../../logical/types.ts";
 import { ROOT_TOKEN_LENGTH } from "../root.ts";
 import type { GenerateRoot, GenerateRootStatus } from "../seal/generate-root.ts";
 import { bare } from "./bare.ts";
 import type { SystemDeps } from "./deps.ts";
+import { openByShares, type ShareChecks } from "./share-proof.ts";
 import { refusePgp, shareIn } from "./share-texts.ts";
 
 /** How an answer is given. */
@@ -30,15 +31,25 @@ export function generateRootPaths({ shared }: Pick<SystemDeps, "shared">): reado
     return shared.generateRoot;
   };
   // With a key file there is nothing to prove.
-  const open = shared === undefined ? {} : ({ unauthenticated: true } as const);
+  const open = (name: string, checks: ShareChecks): ReturnType<typeof openByShares> =>
+    shared === undefined ? {} : openByShares(name, checks);
   return [
     definePath({
       pattern: "generate-root/attempt",
       also: ["generate-root"],
-      ...open,
+      ...open("generate-root/attempt", { write: (fields) => root().checkStart(padIn(fields)) }),
       ...attempt(root, bare),
     }),
-    definePath({ pattern: "generate-root/update", ...open, ...update(root, bare) }),
+    definePath({
+      pattern: "generate-root/update",
+      ...open("generate-root/update", {
+        write: (fields) => {
+          const { key, nonce } = shareIn(fields);
+          root().checkUpdate(key, nonce);
+        },
+      }),
+      ...update(root, bare),
+    }),
     definePath({ pattern: "generate-root-token/attempt", sudo: true, ...attempt(root, enveloped) }),
     definePath({ pattern: "generate-root-token/update", sudo: true, ...update(root, enveloped) }),
   ];
@@ -55,9 +66,7 @@ function attempt(root: () => GenerateRoot, show: Show): Omit<PathSpec, "pattern"
     operations: {
       read: async () => show(body(root().status())),
       write: async ({ fields }) => {
-        refusePgp("pgp_key", fields.text("pgp_key"));
-        const given = fields.text("otp") ?? "";
-        const otp = root().start(given === "" ? undefined : Secret.of(given, "otp"));
+        const otp = root().start(padIn(fields));
         return show(body(root().status(), { otp: otp?.use((text) => text) ?? "" }));
       },
       delete: async () => {
@@ -69,6 +78,13 @@ function attempt(root: () => GenerateRoot, show: Show): Omit<PathSpec, "pattern"
     description:
       "The answer to the start has the one-time pad, once, unless it was given. Needs tokens.seal.type shamir.",
   };
+}
+
+/** The one-time pad that was given. Throws `invalid` for what a start cannot have. */
+function padIn(fields: Fields): Secret | undefined {
+  refusePgp("pgp_key", fields.text("pgp_key"));
+  const given = fields.text("otp") ?? "";
+  return given === "" ? undefined : Secret.of(given, "otp");
 }
 
 function update(root: () => GenerateRoot, show: Show): Omit<PathSpec, "pattern"> {

@@ -8,8 +8,10 @@ import { StewardError } from "../../../kernel/base/errors.ts";
 import { definePath } from "../../logical/define-path.ts";
 import type { Fields, LogicalResponse, Path } from "../../logical/types.ts";
 import type { Rekey, Rekeyed } from "../seal/rekey.ts";
+import type { ShareTerms } from "../seal/types.ts";
 import { bare } from "./bare.ts";
 import type { SystemDeps } from "./deps.ts";
+import { openByShares, type ShareChecks } from "./share-proof.ts";
 import { refusePgp, shareIn, shareTexts, termsIn } from "./share-texts.ts";
 
 export function rekeyPaths({ shared }: Pick<SystemDeps, "shared">): readonly Path[] {
@@ -18,7 +20,8 @@ export function rekeyPaths({ shared }: Pick<SystemDeps, "shared">): readonly Pat
     return shared.rekey;
   };
   // With a key file there is nothing to prove.
-  const open = shared === undefined ? {} : ({ unauthenticated: true } as const);
+  const open = (name: string, checks: ShareChecks): ReturnType<typeof openByShares> =>
+    shared === undefined ? {} : openByShares(name, checks);
   const status = (): LogicalResponse => bare(statusOf(rekey()));
   const verification = (): LogicalResponse => {
     const { nonce, started, threshold, shares, progress } = rekey().verification();
@@ -29,11 +32,12 @@ export function rekeyPaths({ shared }: Pick<SystemDeps, "shared">): readonly Pat
       pattern: "rekey/init",
       fields: RekeyFieldsSchema,
       unknown: "warn",
-      ...open,
+      ...open("rekey/init", { write: (fields) => rekey().checkStart(newTerms(fields)) }),
       operations: {
         read: async () => status(),
         write: async ({ fields }) => {
-          start(rekey(), fields);
+          const verify = fields.boolean("require_verification") === true;
+          rekey().start(newTerms(fields), { verify });
           return status();
         },
         delete: async () => {
@@ -48,7 +52,12 @@ export function rekeyPaths({ shared }: Pick<SystemDeps, "shared">): readonly Pat
       pattern: "rekey/update",
       fields: ShareFieldsSchema,
       unknown: "warn",
-      ...open,
+      ...open("rekey/update", {
+        write: (fields) => {
+          const { key, nonce } = shareIn(fields);
+          rekey().checkUpdate(key, nonce);
+        },
+      }),
       operations: {
         write: async ({ fields }) => {
           const { key, nonce } = shareIn(fields);
@@ -63,7 +72,13 @@ export function rekeyPaths({ shared }: Pick<SystemDeps, "shared">): readonly Pat
       pattern: "rekey/verify",
       fields: ShareFieldsSchema,
       unknown: "warn",
-      ...open,
+      ...open("rekey/verify", {
+        write: (fields) => {
+          const { key, nonce } = shareIn(fields);
+          rekey().checkVerify(key, nonce);
+        },
+        others: verification,
+      }),
       operations: {
         read: async () => verification(),
         write: async ({ fields }) => {
@@ -99,7 +114,7 @@ export function rekeyPaths({ shared }: Pick<SystemDeps, "shared">): readonly Pat
       also: ["rekey-recovery-key/update", "rekey-recovery-key/verify"],
       fields: EmptyFieldsSchema,
       unknown: "keep",
-      ...open,
+      ...open("rekey-recovery-key", { write: noRecovery, others: noRecovery }),
       operations: { read: noRecovery, write: noRecovery, delete: noRecovery },
       synopsis: "Not supported.",
       description: "There are no recovery keys.",
@@ -107,7 +122,8 @@ export function rekeyPaths({ shared }: Pick<SystemDeps, "shared">): readonly Pat
   ];
 }
 
-function start(rekey: Rekey, fields: Fields): void {
+/** Throws `invalid` for fields that a start cannot have. */
+function newTerms(fields: Fields): ShareTerms {
   if (fields.boolean("backup") === true && (fields.texts("pgp_keys") ?? []).length === 0)
     throw new StewardError(
       "invalid",
@@ -115,7 +131,7 @@ function start(rekey: Rekey, fields: Fields): void {
       { field: "backup" },
     );
   refusePgp("pgp_keys", fields.texts("pgp_keys"));
-  rekey.start(termsIn(fields), { verify: fields.boolean("require_verification") === true });
+  return termsIn(fields);
 }
 
 function statusOf(rekey: Rekey): Record<string, unknown> {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { StewardError } from "../../../../src/kernel/base/errors.ts";
 import { rawNumber } from "../../../../src/tokens/logical/json.ts";
+import { temporaryFolder } from "../../../kernel/state/fixtures/tables.ts";
 import { createLeaseBench, settle } from "./fixtures/bench.ts";
 
 const MINUTE = 60_000;
@@ -382,6 +383,19 @@ describe("the end of a token", () => {
     for (let round = 0; round < 400 && leases.counts().leases > 1; round += 1) await settle(env);
     expect(new Set(isRead)).toEqual(mine);
     expect(leases.lookup(other.id)).toEqual(other);
+  });
+
+  it("ends all its leases when the disk fills up meanwhile, so that changes run again", async () => {
+    const { isRead, env, leases, lease } = await createLeaseBench({
+      directory: temporaryFolder(),
+      runsTwice: true,
+    });
+    const mine = new Set<string>();
+    for (let count = 0; count < 150; count += 1)
+      mine.add((await lease({ ttlMs: HOUR, token: { key: "mine", expiresAtMs: undefined } })).id);
+    await env.write((tx) => leases.endToken(tx, "mine"));
+    await expect.poll(() => leases.counts().leases).toBe(0);
+    expect(new Set(isRead)).toEqual(mine);
   });
 
   it("also ends a lease that a request under way registers afterwards, and is forgotten once no such request can be left", async () => {

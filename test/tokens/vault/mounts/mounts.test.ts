@@ -169,9 +169,7 @@ describe("mounts", () => {
     const { mounts } = await bench({ declared: [spec("github/", { description: "declared" })] });
     await mounts.open();
     expect(mounts.at("github/")).toMatchObject({ declared: true, description: "declared" });
-    await expect(mounts.disable("github/")).rejects.toThrow(
-      "take it out of tokens.mounts and restart",
-    );
+    await expect(mounts.disable("github/")).rejects.toThrow("write tokens.mounts without it");
     await expect(mounts.disable("sys/")).rejects.toThrow("built in");
   });
 
