@@ -115,11 +115,10 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
     await page.keyboard.press("Enter");
     await page.getByRole("table", { name: "events" }).waitFor();
     await ready(page);
-    const first = await rows(page);
     await page.getByRole("link", { name: "Load older events" }).focus();
     await page.keyboard.press("Enter");
-    await vi.waitFor(async () => expect(await rows(page)).toBeGreaterThan(first), SOON);
-    expect(await rows(page)).toBeGreaterThanOrEqual(EVENTS);
+    // Newer events may arrive before the older ones.
+    await vi.waitFor(async () => expect(await rows(page)).toBeGreaterThanOrEqual(EVENTS), SOON);
     await page.getByRole("searchbox", { name: "Actor" }).fill("person-7@");
     await vi.waitFor(async () => expect(await rows(page)).toBe(1), SOON);
     expect(new URL(page.url()).search).toBe("?actor=person-7%40");

@@ -14,4 +14,6 @@ export interface CollectorReport {
   readonly credential?: CredentialExpiry | undefined;
   /** Node agents, evaluated when shown. */
   readonly nodeTargets?: (() => TargetsStatus) | undefined;
+  /** Connections of the overlap of flow logs that were forgotten before they expired, since the start. */
+  readonly replayEvictions?: number;
 }

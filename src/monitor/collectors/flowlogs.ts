@@ -121,10 +121,7 @@ async function readWindow(
 }
 
 /** Digests of replayed connections; undefined while nothing is read again. */
-export function replayDigests(
-  memory: NetworkMemory,
-  network: NetworkOptions,
-): CappedDigests | undefined {
+function replayDigests(memory: NetworkMemory, network: NetworkOptions): CappedDigests | undefined {
   const options = flowlogsSection.of(network);
   return options !== undefined && isPolled(options) && options.replayOverlapMs > 0
     ? memory.seen(REPLAY, options.replaySeenCapacity)
@@ -136,7 +133,7 @@ export function replayDigests(
  * stores from where on nothing is forgotten.
  */
 function createEvictionNotes(
-  { memory, log, options }: CollectorDeps,
+  { memory, log, options, report }: CollectorDeps,
   { lagMs, replayOverlapMs, replaySeenCapacity }: FlowLogOptions,
 ): () => Promise<void> {
   let counted = 0;
@@ -147,6 +144,7 @@ function createEvictionNotes(
     const { count, untilMs } = digests.evictedEarly;
     const added = count - counted;
     counted = count;
+    report?.({ replayEvictions: count });
     if (added === 0 || untilMs === undefined) return void (isEvicting = false);
     if (!isEvicting)
       log.warn(

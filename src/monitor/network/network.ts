@@ -13,7 +13,6 @@ import type { Scope } from "../../kernel/telemetry/types.ts";
 import type { AnnotationSink } from "../annotations/types.ts";
 import { createAuditIntake } from "../audit/intake.ts";
 import { devicesSection } from "../collectors/devices/section.ts";
-import { replayDigests } from "../collectors/flowlogs.ts";
 import { capabilityMatrix, offeredFeatures, type CapabilityRow } from "../capability/matrix.ts";
 import { reportCapabilities, warnOfScopes } from "../capability/report.ts";
 import { createCapabilityTracker, type CapabilityTracker } from "../capability/tracker.ts";
@@ -334,7 +333,7 @@ class IsolatedNetwork {
       reportNetwork(scope, {
         devices: devicesSection.of(this.#options) === undefined ? undefined : devices,
         dedupSets: () => dedupSetsOf(intakes),
-        replayDigests: () => replayDigests(this.#deps.memory(), this.#options),
+        replayEvictions: () => this.#report.replayEvictions ?? 0,
       });
       reportSeries(scope);
       scope.observe(() => reportCapabilities(scope, this.#matrix(provider, tracker)));

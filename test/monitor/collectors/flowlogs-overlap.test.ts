@@ -4,7 +4,8 @@ import { createLog } from "../../../src/kernel/base/log.ts";
 import { createCapabilityTracker } from "../../../src/monitor/capability/tracker.ts";
 import { createMemoryStore } from "../../../src/monitor/checkpoints/memory-store.ts";
 import type { NetworkMemory } from "../../../src/monitor/checkpoints/types.ts";
-import { flowlogs, replayDigests } from "../../../src/monitor/collectors/flowlogs.ts";
+import type { CollectorReport } from "../../../src/monitor/collectors/collector-report.ts";
+import { flowlogs } from "../../../src/monitor/collectors/flowlogs.ts";
 import { createSharedPositions } from "../../../src/monitor/coordination/shared-positions.ts";
 import { reportNetwork } from "../../../src/monitor/network/network-report.ts";
 import type { TimeWindow } from "../../../src/monitor/providers/model.ts";
@@ -63,9 +64,16 @@ function reading({
     write: (line) => void lines.push(line),
     now: () => 0,
   });
+  let report: CollectorReport = {};
   const harness = openCollector(flowlogs, provider, {
     collectors,
-    deps: { clock, flows: intake, log, memory },
+    deps: {
+      clock,
+      flows: intake,
+      log,
+      memory,
+      report: (values) => void (report = { ...report, ...values }),
+    },
   });
   const { scope, deps } = harness;
   const prepared = flowlogs.prepare(networkOptions({ collectors }));
@@ -73,7 +81,7 @@ function reading({
   reportNetwork(scope, {
     devices: undefined,
     dedupSets: () => [],
-    replayDigests: () => replayDigests(memory, networkOptions({ collectors })),
+    replayEvictions: () => report.replayEvictions ?? 0,
   });
   const runner = createCollectorRunner(
     {
