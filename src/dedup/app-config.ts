@@ -4,6 +4,7 @@
  */
 import { create } from "@bufbuild/protobuf";
 import { MetaRowSchema } from "../gen/steward/state/v1/dedup_pb.ts";
+import { boundedBatches } from "../kernel/base/batches.ts";
 import { StewardError, type Detail } from "../kernel/base/errors.ts";
 import type { Env } from "../kernel/state/types.ts";
 import { invalidRequest } from "../kernel/wire/issues.ts";
@@ -73,7 +74,7 @@ export function createAppConfig(env: Env, sections: readonly ConfigSection[]): A
         return own.length > 0 ? [{ section, patch }] : [];
       });
       for (const { section, patch } of changes) section.check(patch);
-      for (const batch of boundedBatches(others))
+      for (const batch of boundedBatches(others, [BATCH_BYTES], (setting) => [bytesOf(setting)]))
         await env.write((tx) => {
           for (const [name, value] of batch)
             tx.put(appConfig, name, create(MetaRowSchema, { text: value }));
@@ -84,22 +85,8 @@ export function createAppConfig(env: Env, sections: readonly ConfigSection[]): A
   };
 }
 
-function* boundedBatches(
-  values: readonly (readonly [string, string])[],
-): Generator<(readonly [string, string])[]> {
-  let batch: (readonly [string, string])[] = [];
-  let bytes = 0;
-  for (const [name, value] of values) {
-    const own = ROW_BYTES + Buffer.byteLength(name) + Buffer.byteLength(value);
-    if (batch.length > 0 && bytes + own > BATCH_BYTES) {
-      yield batch;
-      batch = [];
-      bytes = 0;
-    }
-    batch.push([name, value]);
-    bytes += own;
-  }
-  if (batch.length > 0) yield batch;
+function bytesOf([name, value]: readonly [string, string]): number {
+  return ROW_BYTES + Buffer.byteLength(name) + Buffer.byteLength(value);
 }
 
 function checkOthers(

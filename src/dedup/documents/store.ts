@@ -7,6 +7,7 @@ import { zstdDecompress } from "node:zlib";
 import { create } from "@bufbuild/protobuf";
 import { TextRowSchema } from "../../gen/steward/state/v1/dedup_pb.ts";
 import type { DocumentRow } from "../../gen/steward/state/v1/dedup_pb.ts";
+import { boundedBatches } from "../../kernel/base/batches.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import type { Env, Tx } from "../../kernel/state/types.ts";
 import { documents, texts } from "../tables.ts";
@@ -144,7 +145,7 @@ async function unpackText(packed: Uint8Array): Promise<string> {
 async function putTexts(env: Env, rows: readonly StoredText[]): Promise<void> {
   // All at once: the environment keeps their order and flushes several together.
   await Promise.all(
-    chunksBySize(rows, TEXT_BATCH_BYTES).map((batch) =>
+    [...boundedBatches(rows, [TEXT_BATCH_BYTES], ({ zstd }) => [zstd.byteLength])].map((batch) =>
       env.write((tx) => {
         for (const { docNo, contentHash, zstd } of batch)
           tx.put(texts, docNo, create(TextRowSchema, { contentHash, zstd }));
@@ -159,20 +160,4 @@ async function dropTexts(env: Env, docNos: readonly number[]): Promise<void> {
       for (const docNo of docNos.slice(at, at + 256)) tx.delete(texts, docNo);
     });
   }
-}
-
-function chunksBySize(rows: readonly StoredText[], limitBytes: number): StoredText[][] {
-  const chunks: StoredText[][] = [];
-  let current: StoredText[] = [];
-  let bytes = 0;
-  for (const row of rows) {
-    if (current.length > 0 && bytes + row.zstd.byteLength > limitBytes) {
-      chunks.push(current);
-      current = [];
-      bytes = 0;
-    }
-    current.push(row);
-    bytes += row.zstd.byteLength;
-  }
-  return current.length > 0 ? [...chunks, current] : chunks;
 }

@@ -18,7 +18,6 @@ export function isAccepted(
   return members.length > 1 && members.every((docNo) => known.has(docNo));
 }
 
-/** What a person agreed to. */
 interface Acceptance {
   readonly members: readonly { readonly docNo: number; readonly contentHash: Uint8Array }[];
   /** The member that was to stay, whoever chose it: the analysis may suggest another one later. */

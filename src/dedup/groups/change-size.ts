@@ -3,6 +3,7 @@
  * nothing else meanwhile. A group is never split, so one that is larger has a transaction of its own.
  */
 import type { GroupRow } from "../../gen/steward/state/v1/dedup_pb.ts";
+import { boundedBatches } from "../../kernel/base/batches.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import type { GroupIndex } from "./index.ts";
 
@@ -21,11 +22,6 @@ export interface ChangeSize {
   readonly bytes: number;
 }
 
-/** Whether it fits into one transaction. */
-function fits({ cost, bytes }: ChangeSize): boolean {
-  return cost <= COST_LIMIT && bytes <= BYTES_LIMIT;
-}
-
 /** Of a group's row with its index entries. */
 export function sizeOfRow({
   members,
@@ -42,23 +38,14 @@ export function sum(a: ChangeSize, b: ChangeSize): ChangeSize {
 }
 
 /** Batches that each fit into one transaction, or have one item. */
-export function* boundedBatches<T>(
+export function changeBatches<T>(
   items: Iterable<T>,
   sizeOf: (item: T) => ChangeSize,
 ): Generator<T[]> {
-  let batch: T[] = [];
-  let size: ChangeSize = { cost: 0, bytes: 0 };
-  for (const item of items) {
-    const own = sizeOf(item);
-    const grown = sum(size, own);
-    if (batch.length > 0 && !fits(grown)) {
-      yield batch;
-      batch = [];
-      size = own;
-    } else size = grown;
-    batch.push(item);
-  }
-  if (batch.length > 0) yield batch;
+  return boundedBatches(items, [COST_LIMIT, BYTES_LIMIT], (item) => {
+    const { cost, bytes } = sizeOf(item);
+    return [cost, bytes];
+  });
 }
 
 /** Ids in batches whose groups can be decided about in one transaction; ids may be unknown. */
@@ -66,7 +53,7 @@ export function decidedBatches(
   index: Pick<GroupIndex, "find">,
   ids: readonly string[],
 ): Generator<string[]> {
-  return boundedBatches(ids, (id) => {
+  return changeBatches(ids, (id) => {
     const members = index.find(id)?.memberCount ?? 0;
     return {
       cost: Math.max(COST_LIMIT / DECIDED_AT_ONCE, 4 + 2 * members),

@@ -7,7 +7,7 @@ import type { GroupRow } from "../../gen/steward/state/v1/dedup_pb.ts";
 import type { Bounds, Tx } from "../../kernel/state/types.ts";
 import { setMetaNumber, setMetaText } from "../meta.ts";
 import { decisions, documents, groups } from "../tables.ts";
-import { boundedBatches, checkMembers, sizeOfRow, sum } from "./change-size.ts";
+import { changeBatches, checkMembers, sizeOfRow, sum } from "./change-size.ts";
 import { hasNewMembers, isDecided, newDecision } from "./decision.ts";
 import {
   baseGeneration,
@@ -90,7 +90,7 @@ export async function createGenerationWriter(
       written += planned.length - differing.length;
       changes.none += planned.length - differing.length;
       for (const { row } of differing) checkMembers(row);
-      for (const batch of boundedBatches(differing, ({ row }) => sizeOfRow(row))) {
+      for (const batch of changeBatches(differing, ({ row }) => sizeOfRow(row))) {
         let some: PlannedGroup[] = [];
         await commit((tx) => {
           some = batch.filter((group) => writeOne(tx, index, generation, group, nowMs));
@@ -191,7 +191,7 @@ function sweepSome(tx: Tx): number {
 function mergeSome(tx: Tx, current: number, base: number): number {
   const found = tx.range(groups, { prefix: [current], limit: SWEEP_ROWS });
   // Deleted there and stored here.
-  const [merged = []] = boundedBatches(found, ([, row]) => sum(sizeOfRow(row), sizeOfRow(row)));
+  const [merged = []] = changeBatches(found, ([, row]) => sum(sizeOfRow(row), sizeOfRow(row)));
   for (const [, row] of merged) {
     tx.delete(groups, [current, row.id]);
     if (!row.removed) tx.put(groups, [base, row.id], row);
@@ -206,7 +206,7 @@ function mergeSome(tx: Tx, current: number, base: number): number {
 /** Removes rows of generations that no view has; the current one is merged before. */
 function removeSome(tx: Tx, bounds: Bounds): number {
   const found = tx.range(groups, { ...bounds, limit: SWEEP_ROWS });
-  const [stale = []] = boundedBatches(found, ([, row]) => sizeOfRow(row));
+  const [stale = []] = changeBatches(found, ([, row]) => sizeOfRow(row));
   for (const [[generation, id]] of stale) {
     tx.delete(groups, [generation, id]);
     if (!tx.get(groups, [baseGeneration(tx), id])) tx.delete(decisions, id);

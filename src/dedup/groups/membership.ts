@@ -1,7 +1,7 @@
 /** Documents that leave: every group loses them, at the latest in the transaction that deletes them. */
 import type { Env, Snapshot, Tx } from "../../kernel/state/types.ts";
 import { decisions, groups } from "../tables.ts";
-import { boundedBatches, sizeOfRow, sum, type ChangeSize } from "./change-size.ts";
+import { changeBatches, sizeOfRow, sum, type ChangeSize } from "./change-size.ts";
 import { isDecided } from "./decision.ts";
 import { liveViews } from "./generations.ts";
 import type { GroupIndex } from "./index.ts";
@@ -40,7 +40,7 @@ export function createMembership(index: GroupIndex): Membership {
       takeOut(tx, index, { ids: groupsOfMembers(tx, docNos).keys(), docNos, nowMs }),
     async leaveGroups({ env, commit }, docNos, nowMs) {
       const found = env.read((snapshot) => groupsOfMembers(snapshot, docNos));
-      const batches = [...boundedBatches(found, ([, size]) => size)];
+      const batches = [...changeBatches(found, ([, size]) => size)];
       for (const batch of batches.slice(0, -1))
         await commit((tx) => takeOut(tx, index, { ids: batch.map(([id]) => id), docNos, nowMs }));
     },
@@ -95,7 +95,7 @@ function takeOut(
 
 function dropSome(tx: Tx, index: GroupIndex): number {
   const found = tx.range(groups, { limit: ROWS_AT_ONCE });
-  const [rows = []] = boundedBatches(found, ([, row]) => sizeOfRow(row));
+  const [rows = []] = changeBatches(found, ([, row]) => sizeOfRow(row));
   const views = liveViews(tx);
   for (const [[generation, id]] of rows) {
     tx.delete(groups, [generation, id]);

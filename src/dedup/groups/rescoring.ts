@@ -7,6 +7,7 @@ import { scorePairs } from "../../../workers/describe/tasks.ts";
 import type { FullScores } from "../../../workers/describe/tasks.ts";
 import type { GroupRow } from "../../gen/steward/state/v1/dedup_pb.ts";
 import { createSerial } from "../../kernel/async/serial.ts";
+import { boundedBatches } from "../../kernel/base/batches.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
 import type { Env, Snapshot, Tx } from "../../kernel/state/types.ts";
@@ -102,7 +103,7 @@ async function rescoreGeneration(deps: RescoringDeps, run: Run): Promise<void> {
     const rows = found.filter(({ removed }) => !removed);
     const scores = await missingScores(deps, rows, run);
     const hashes = await hashesOf(deps, rows, pause);
-    for (const batch of boundedBatches(rows)) {
+    for (const batch of boundedBatches(rows, [ENTRIES_AT_ONCE], (row) => [entriesOf(row)])) {
       await env.write((tx) => {
         if (currentGeneration(tx) !== run.generation) return;
         for (const { id } of batch) rescoreOne(tx, deps, run, { id, scores, hashes });
@@ -123,20 +124,8 @@ function readRows(snapshot: Snapshot, generation: number, after: string | undefi
   return rows.slice(0, GROUPS_AT_ONCE);
 }
 
-function* boundedBatches(rows: readonly GroupRow[]): Generator<GroupRow[]> {
-  let batch: GroupRow[] = [];
-  let entries = 0;
-  for (const row of rows) {
-    const own = 64 + row.members.length + row.pairScores.length;
-    if (batch.length > 0 && entries + own > ENTRIES_AT_ONCE) {
-      yield batch;
-      batch = [];
-      entries = 0;
-    }
-    batch.push(row);
-    entries += own;
-  }
-  if (batch.length > 0) yield batch;
+function entriesOf({ members, pairScores }: GroupRow): number {
+  return 64 + members.length + pairScores.length;
 }
 
 /** The hash of each member's text, by document number. */

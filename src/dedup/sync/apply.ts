@@ -1,6 +1,7 @@
 /** Stores what a batch of an archive brought: texts first, then the rows that point to them. */
 import type { DocumentRow } from "../../gen/steward/state/v1/dedup_pb.ts";
 import { cutText } from "../../../workers/text/decode.ts";
+import { boundedBatches } from "../../kernel/base/batches.ts";
 import { assert } from "../../kernel/base/errors.ts";
 import type { DigestedDocument } from "../archives/archive.ts";
 import type { StoredText } from "../documents/store.ts";
@@ -77,7 +78,7 @@ function keep(run: SyncRun, part: ArchiveRun, row: DocumentRow): void {
   if (row.seenIn !== run.serial) run.tally.unchanged += 1;
 }
 
-/** What is to be written of a document, or the row that is kept. */
+/** The change to a document's row, or the row where nothing changes. */
 function planDocument(
   run: SyncRun,
   part: ArchiveRun,
@@ -121,7 +122,8 @@ async function writePlans(
       storesText && zstd !== undefined ? textOf(row, zstd) : [],
     ),
   );
-  await Promise.all(boundedRows(plans).map((rows) => writeRows(run, rows)));
+  const batches = boundedBatches(plans, [ROWS, ROW_BYTES], ({ row }) => [1, sizeOf(row)]);
+  await Promise.all([...batches].map((rows) => writeRows(run, rows)));
   for (const { row } of plans) part.seen.add(row.docNo);
   const emptied = plans.filter(
     ({ row, before }) =>
@@ -133,23 +135,6 @@ async function writePlans(
 /** None of a document without words. */
 function textOf({ docNo, contentHash }: DocumentRow, zstd: Uint8Array): StoredText[] {
   return contentHash.length > 0 ? [{ docNo, contentHash, zstd }] : [];
-}
-
-function boundedRows(plans: readonly Planned[]): Planned[][] {
-  const chunks: Planned[][] = [];
-  let bytes = 0;
-  for (const plan of plans) {
-    const size = sizeOf(plan.row);
-    const last = chunks.at(-1);
-    if (last === undefined || last.length === ROWS || bytes + size > ROW_BYTES) {
-      chunks.push([plan]);
-      bytes = size;
-    } else {
-      last.push(plan);
-      bytes += size;
-    }
-  }
-  return chunks;
 }
 
 // Three bytes a unit at most; refs and names lie in indexes too.
