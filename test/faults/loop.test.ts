@@ -104,17 +104,21 @@ describe("the event loop is not held by", () => {
   });
 
   it("several such requests at once: others are answered in between", async () => {
-    const nasty = nastyRequests()["REST, 300,000 unknown names"]?.();
+    const nasty = nastyRequests()["Vault, wrap, one long string"]?.();
     if (nasty === undefined) throw new Error("the table has lost a row");
-    const clients = { open: 4 };
-    const sent = Promise.all(
-      Array.from({ length: clients.open }, () => send(nasty).finally(() => (clients.open -= 1))),
-    );
     let answered = 0;
-    for (; clients.open > 0; answered++)
-      expect((await rest(measured.vault.daemon, "GET", "/healthz")).status).toBe(200);
-    expect(await sent).toEqual([413, 413, 413, 413]);
-    expect(answered).toBeGreaterThan(4);
+    const turnMs = await longestTurn(async () => {
+      const clients = { open: 4 };
+      const sent = Promise.all(
+        Array.from({ length: clients.open }, () => send(nasty).finally(() => (clients.open -= 1))),
+      );
+      for (; clients.open > 0; answered++)
+        expect((await rest(measured.vault.daemon, "GET", "/healthz")).status).toBe(200);
+      expect(await sent).toEqual([413, 413, 413, 413]);
+    });
+    expect(answered).toBeGreaterThan(0);
+    // How many are answered depends on how fast this process asks; how long one waits, on the turns.
+    expect(turnMs).toBeLessThanOrEqual(MAX_TURN_MS);
   });
 });
 
