@@ -220,9 +220,9 @@ export async function writeAnswer(
   const body = bare ? "" : answer.body;
   if (!isStream(body)) {
     // The length of a response to HEAD is that of the GET's, which is unknown if it is streamed.
-    const hasLength =
-      bare || request.method === "HEAD" || answer.headers["content-length"] !== undefined;
-    const length = hasLength ? {} : { "content-length": String(bodyBytes(body)) };
+    const needsLength =
+      !bare && request.method !== "HEAD" && answer.headers["content-length"] === undefined;
+    const length = needsLength ? { "content-length": String(bodyBytes(body)) } : {};
     response.writeHead(answer.status, { ...answer.headers, ...length });
     writeWhole(response, body);
     return;

@@ -31,7 +31,7 @@ export interface Index<K, V> {
   readonly unique: boolean;
 }
 
-/** What a table holds at most. */
+/** Limits of a table. */
 export interface TableLimit {
   /** Above it, adding a row is refused with `disk_full`. */
   readonly rows: number;

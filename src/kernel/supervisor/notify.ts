@@ -1,7 +1,7 @@
 /**
- * Reports the state of the process to systemd (sd_notify(3)): READY, STOPPING and watchdog
- * keep-alives, which extend the time of a start too. Node has no Unix datagram sockets, so `systemd-notify` sends; the unit needs
- * `NotifyAccess=all`.
+ * Reports the state of the process to systemd (sd_notify(3)): READY, STOPPING, watchdog keep-alives,
+ * and that a start goes on. Node has no Unix datagram sockets, so `systemd-notify` sends; the unit
+ * needs `NotifyAccess=all`.
  */
 import { execFile } from "node:child_process";
 import type { Clock } from "../base/clock.ts";

@@ -102,6 +102,7 @@ async function collect(deps: CollectorDeps, { totals, compare }: Kept, tick: Tic
   }
   if (failures.length > 0) throw failures[0];
 }
+
 /** The result of a call that failed with 404: no stream of the type was ever set up. */
 function missing(error: unknown): typeof MISSING {
   if (failureOf(error)?.status === 404) return MISSING;

@@ -1,4 +1,4 @@
-/** What windows read again, through the runner and the intake. */
+/** Overlapping windows of flow logs, through the runner and the intake. */
 import { describe, expect, it } from "vitest";
 import { createLog } from "../../../src/kernel/base/log.ts";
 import { createCapabilityTracker } from "../../../src/monitor/capability/tracker.ts";

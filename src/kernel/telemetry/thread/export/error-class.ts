@@ -47,7 +47,7 @@ const UNTRUSTED = /^(ERR_SSL|ERR_TLS|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/
 /** gRPC statuses that allow a retry (OTLP specification). */
 export const RETRYABLE_GRPC: ReadonlySet<number> = new Set([1, 4, 10, 11, 14, 15]);
 
-/** Not found and not implemented: `invalid`, but the fault of the address. */
+/** HTTP 404 and gRPC UNIMPLEMENTED: of class `invalid`, but caused by a wrong address. */
 const NOT_SERVED: ReadonlySet<unknown> = new Set([404, 12]);
 
 /** Whether the items themselves are rejected, so that every attempt to send them fails. */

@@ -5,7 +5,8 @@
 import { delay, systemClock } from "../../../base/clock.ts";
 import type { BatchExporter } from "./owners.ts";
 
-const RETRY_GROWTH = 1.5;
+/** Of the wait after each failed attempt. */
+export const RETRY_GROWTH = 1.5;
 /** So that the first success comes soon after an outage of any length. */
 const MAX_WAIT_MS = 5_000;
 

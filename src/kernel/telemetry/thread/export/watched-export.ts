@@ -12,10 +12,9 @@ import type { Ledger } from "../ledger.ts";
 import type { WireTarget } from "../options.ts";
 import type { BatchExporter } from "./owners.ts";
 import type { EncodedLog } from "./otlp-logs.ts";
-import type { AttemptResult } from "./persistent.ts";
+import { RETRY_GROWTH, type AttemptResult } from "./persistent.ts";
 import { delay, systemClock } from "../../../base/clock.ts";
 
-const RETRY_GROWTH = 1.5;
 const MAX_TRIES = 20;
 
 type Result = Parameters<Parameters<PushMetricExporter["export"]>[1]>[0];
