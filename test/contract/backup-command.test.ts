@@ -1,5 +1,13 @@
 /** `steward backup` beside a running daemon, which makes the copy and hands it over on its socket. */
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { request, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
@@ -155,4 +163,24 @@ describe("a state folder whose path is too long for a socket", () => {
     await other.stop();
     expect((await backup(join(temporaryFolder(), "made"), long)).code).toBe(0);
   });
+});
+
+describe("steward backup of a stopped daemon's folder", () => {
+  it.skipIf(process.geteuid?.() !== 0)(
+    "by root leaves no file that the daemon's user could not open",
+    async () => {
+      await daemon.stop();
+      for (const name of readdirSync(state))
+        if (/(^|-)lock$/.test(name)) rmSync(join(state, name));
+      chownSync(state, 4711, 4712);
+      for (const name of readdirSync(state)) chownSync(join(state, name), 4711, 4712);
+      expect(await backup(join(temporaryFolder(), "made"))).toMatchObject({ code: 0, stderr: "" });
+      const owners = readdirSync(state).map((name) => {
+        const { uid, gid } = statSync(join(state, name));
+        return [name, uid, gid];
+      });
+      expect(owners).toContainEqual(["dedup.mdb-lock", 4711, 4712]);
+      expect(owners.filter(([, uid, gid]) => uid !== 4711 || gid !== 4712)).toEqual([]);
+    },
+  );
 });

@@ -12,7 +12,8 @@ import type { Database, RootDatabase, Transaction } from "lmdb";
 import { StewardError } from "../../base/errors.ts";
 import { OPEN_MARKER } from "../rows/store-metadata.ts";
 import { checkRowCounts, createMetadataReader } from "../rows/metadata-reader.ts";
-import { allocateLockFile, createDataFile } from "../file/lmdb-file.ts";
+import { createDataFile } from "../file/lmdb-file.ts";
+import { prepareLockFile } from "../file/lock-file.ts";
 import { lmdbError } from "../file/lmdb-error.ts";
 import { METADATA_STORE } from "../table.ts";
 import type { BackupReport } from "../types.ts";
@@ -116,7 +117,7 @@ export async function hashFile(path: string, signal?: AbortSignal): Promise<stri
 
 async function copyRows(state: PinnedState, part: string, signal: AbortSignal): Promise<void> {
   await rm(part, { force: true });
-  allocateLockFile(part);
+  prepareLockFile(part);
   createDataFile(part);
   const root = open<Buffer, Uint8Array>({
     path: part,

@@ -16,6 +16,7 @@ import type { PinnedState } from "./backup.ts";
 import { lockStateDirectory } from "../folder/directory-lock.ts";
 import { lostStore, lostStores } from "../folder/known-stores.ts";
 import { lmdbError } from "../file/lmdb-error.ts";
+import { prepareLockFile } from "../file/lock-file.ts";
 import type { BackupReport } from "../types.ts";
 import { verifyFile } from "../file/verify-file.ts";
 
@@ -211,6 +212,7 @@ async function verifyPaths(locations: readonly StoreLocation[]): Promise<void> {
 
 function openSource({ directory, name }: StoreLocation): Source {
   const path = join(directory, `${name}.mdb`);
+  prepareLockFile(path);
   try {
     const root = open<Buffer, Uint8Array>({
       path,

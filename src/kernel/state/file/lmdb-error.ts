@@ -1,4 +1,4 @@
-/** Translates LMDB's errors: a full disk, a failing one, an environment to reopen, damage. */
+/** Translates LMDB's errors: a full disk, a failing one, an environment to reopen, damage, rights. */
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { DISK, diskFaultOf } from "../../base/system/disk-faults.ts";
@@ -43,6 +43,12 @@ export function lmdbError(cause: unknown, path: string): StewardError {
   if (/MDB_(CORRUPTED|PAGE_NOTFOUND|INVALID|BAD_TXN|PROBLEM|VERSION_MISMATCH)/.test(text)) {
     return new StewardError("corrupt", `${path} is damaged`, {
       remedy: "stop Steward and restore a backup (docs/recovery.md)",
+      cause,
+    });
+  }
+  if (/Permission denied|Operation not permitted/.test(text)) {
+    return new StewardError("denied", `${path} cannot be opened: permission denied`, {
+      remedy: "let Steward's user read and write it",
       cause,
     });
   }

@@ -3,7 +3,7 @@
  * then writes the meta page through a synchronous descriptor, and only then resolves. So a resolved
  * transaction is durable (docs/decisions/state-flushed.md).
  */
-import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, statSync, writeFileSync } from "node:fs";
 import { open } from "lmdb";
 import type { Database, RootDatabase } from "lmdb";
 import { assert, StewardError } from "../../base/errors.ts";
@@ -11,14 +11,13 @@ import { watchFile } from "./file-watch.ts";
 import type { KeyRing } from "../codec/key-ring.ts";
 import { whileStoring } from "./last-write.ts";
 import { commitError, lmdbError } from "./lmdb-error.ts";
+import { prepareLockFile } from "./lock-file.ts";
 import { createRowCheck } from "../codec/row-check.ts";
 import type { RowCheck } from "../codec/row-check.ts";
 import { createSealedCheck } from "../codec/sealed-check.ts";
 import { METADATA_STORE, indexName, rowsName } from "../table.ts";
 import type { AnyTable } from "../types.ts";
 
-/** LMDB's size for 126 readers, in whole pages. */
-const LOCK_FILE_BYTES = 12_288;
 /** Slots for sub-databases of a file without a table in this version; a backup opens them too. */
 const FOREIGN_STORES = 64;
 
@@ -86,21 +85,6 @@ interface RootStats extends PageCounts {
 }
 
 /**
- * Allocates the blocks of a new lock file. LMDB creates it sparse and writes to it through a memory
- * map, where a full disk kills the process with SIGBUS. Throws `disk_full` instead.
- */
-export function allocateLockFile(path: string): void {
-  const lock = `${path}-lock`;
-  if (fileBytes(lock) > 0) return;
-  try {
-    writeFileSync(lock, new Uint8Array(LOCK_FILE_BYTES), { mode: 0o600 });
-  } catch (error) {
-    rmSync(lock, { force: true });
-    throw lmdbError(error, path);
-  }
-}
-
-/**
  * Creates a missing data file, empty, with mode 0600: LMDB would make it world-readable, and treats
  * an empty file as new. An existing one keeps its mode. Throws `disk_full` as LMDB's own failures
  * do.
@@ -135,7 +119,6 @@ export function openLmdbFile(
   },
 ): LmdbFile {
   const checks = rowChecks(tables, ring);
-  allocateLockFile(path);
   createDataFile(path);
   // Event turn batching creates a promise that nobody handles: when a commit fails, its rejection
   // would end the process.
@@ -150,7 +133,15 @@ export function openLmdbFile(
     keyEncoding: "binary",
     maxDbs: checks.size + FOREIGN_STORES,
   } as const;
-  let root: RootDatabase<Buffer, Uint8Array> | undefined = open<Buffer, Uint8Array>(options);
+  const openRoot = (): RootDatabase<Buffer, Uint8Array> => {
+    prepareLockFile(path);
+    try {
+      return open<Buffer, Uint8Array>(options);
+    } catch (error) {
+      throw lmdbError(error, path);
+    }
+  };
+  let root: RootDatabase<Buffer, Uint8Array> | undefined = openRoot();
   const opened = (): RootDatabase<Buffer, Uint8Array> => {
     if (root === undefined)
       throw new StewardError("not_ready", `${path} is closed after a failed write`, {
@@ -219,7 +210,7 @@ export function openLmdbFile(
       root = undefined;
       try {
         if (old !== undefined) await whileStoring(() => old.close());
-        const fresh = open<Buffer, Uint8Array>(options);
+        const fresh = openRoot();
         for (const [at, db] of databases(fresh).entries())
           ([...stores.values()][at] as { db: Database<Buffer, Uint8Array> }).db = db;
         root = fresh;

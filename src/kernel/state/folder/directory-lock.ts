@@ -21,6 +21,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StewardError } from "../../base/errors.ts";
 import { makeFolder } from "../../base/system/folder.ts";
+import { giveToFolderOwner } from "../../base/system/folder-owner.ts";
 import { holdDirectoryName, type HeldName } from "./directory-name.ts";
 
 /** The rule of the error that names the other process. */
@@ -181,7 +182,9 @@ function takeFile(directory: string, setting: string): DatabaseSync {
 
 /** Mode 0600: SQLite would make it readable by others. */
 function makeLockFile(path: string): void {
-  closeSync(openSync(path, "a", 0o600));
+  const descriptor = openSync(path, "a", 0o600);
+  giveToFolderOwner(descriptor, path);
+  closeSync(descriptor);
 }
 
 function takeThroughSqlite(path: string): DatabaseSync {

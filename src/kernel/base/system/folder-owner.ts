@@ -1,0 +1,17 @@
+/** Who owns files that a command of root makes in a folder of somebody else. */
+import { fchownSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+
+/**
+ * Gives a file to the owner of its folder, if this process is root's: a daemon of that user
+ * could not open it otherwise. Without the right to do so the file stays root's.
+ */
+export function giveToFolderOwner(descriptor: number, path: string): void {
+  if (process.geteuid?.() !== 0) return;
+  try {
+    const { uid, gid } = statSync(dirname(path));
+    fchownSync(descriptor, uid, gid);
+  } catch {
+    // A file system without owners, or a root without that capability.
+  }
+}
