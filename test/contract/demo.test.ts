@@ -2,7 +2,9 @@
  * The demo as somebody sees it who has just started it: what it shows, and that its own advice
  * leads back to a demo.
  */
+import { writeFileSync } from "node:fs";
 import { createServer, type AddressInfo, type Server } from "node:net";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { folderConfig, smallArchive, writeFiles } from "./corpus.ts";
 import {
@@ -243,6 +245,52 @@ describe("the running demo", () => {
       expect(await daemon.stop()).toEqual({ code: 0, signal: null });
       expect(daemon.stderr.join("\n")).not.toMatch(/ error |stopped minting/);
     }
+  });
+});
+
+describe("the demo beside settings of its user", () => {
+  it("asks no model of theirs, sends nothing to a receiver of other programs, and reads no archive", async () => {
+    const { port, server } = await squat();
+    let connections = 0;
+    server.on("connection", () => (connections += 1));
+    const theirs = temporaryFolder();
+    writeFileSync(join(theirs, "letter.txt"), "Dear reader, this letter is mine.");
+    const config = JSON.stringify({
+      gateway: { listen: "127.0.0.1:0" },
+      state: { directory: temporaryFolder() },
+      services: { monitor: false, tokens: false },
+      dedup: {
+        archives: [{ name: "mine", kind: "folder", path: theirs }],
+        ai: { openai: { base_url: `http://127.0.0.1:${port}/v1` } },
+      },
+    });
+    const daemon = await startDaemon({
+      config,
+      args: ["-demo"],
+      env: {
+        AI_OPENAI_API_KEY: "sk-of-another-program",
+        OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+      },
+    });
+    try {
+      await expect
+        .poll(
+          async () => (await rest(daemon, "GET", "/api/v1/ai/stats")).json.data.totalProcessed,
+          {
+            timeout: 60_000,
+          },
+        )
+        .toBe(40);
+      const { json } = await rest(daemon, "GET", "/api/v1/documents?limit=100&search=letter");
+      expect(json.data.every(({ archive }: { archive: string }) => archive === "paperless")).toBe(
+        true,
+      );
+      expect((await rest(daemon, "GET", "/api/v1/documents")).json.meta.total).toBe(260);
+    } finally {
+      // What is left to export goes out now.
+      await daemon.stop();
+    }
+    expect(connections).toBe(0);
   });
 });
 

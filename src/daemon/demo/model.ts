@@ -1,5 +1,12 @@
 /** The demo's language model: a simulated provider on loopback, and suggestions to review. */
-import { openAiKey, openAiUrl } from "../../dedup/ai/keys.ts";
+import {
+  anthropicKey,
+  anthropicUrl,
+  compatibleKey,
+  compatibleUrl,
+  openAiKey,
+  openAiUrl,
+} from "../../dedup/ai/keys.ts";
 import { startModel } from "../../demo/model/model.ts";
 import { AiService } from "../../gen/steward/dedup/v1/ai_pb.ts";
 import { DocumentService } from "../../gen/steward/dedup/v1/documents_pb.ts";
@@ -16,7 +23,7 @@ import { callHandler } from "../pages/call-handler.ts";
 const DOCUMENTS = 40;
 
 export interface DemoModel {
-  /** The configuration with the simulated provider where none is configured. */
+  /** The configuration with the simulated model in place of any provider's. */
   readonly config: Config;
   /** Asks it about some documents, unless there are suggestions already. */
   begin(service: Service, signal: AbortSignal): Promise<void>;
@@ -30,18 +37,21 @@ export async function startDemoModel(
 ): Promise<DemoModel> {
   const key = Secret.of(deps.ids.base62(32), "demo");
   const model = await startModel({ ...deps, key });
-  const isOwn = config.get(openAiKey) !== undefined;
+  // A key of the environment may be there for other programs, and asking costs money.
   const replaced = new Map<Key<unknown>, unknown>([
     [openAiKey, key],
     [openAiUrl, `${model.url}/v1`],
+    [anthropicKey, undefined],
+    [anthropicUrl, model.url],
+    [compatibleKey, key],
+    [compatibleUrl, `${model.url}/v1`],
   ]);
   return {
-    config: isOwn
-      ? config
-      : {
-          ...config,
-          get: <T>(asked: Key<T>) => (replaced.get(asked) as T | undefined) ?? config.get(asked),
-        },
+    config: {
+      ...config,
+      get: <T>(asked: Key<T>) =>
+        replaced.has(asked) ? (replaced.get(asked) as T) : config.get(asked),
+    },
     begin: (service, signal) => suggestFor(service, createCall({ signal, requestId: "demo" })),
     stop: () => model.stop(),
   };

@@ -1,12 +1,11 @@
 /** Hosts the document service: its archives, its schedules, its component and its stand-in. */
 import { openArchive } from "../../dedup/archives/open.ts";
-import { configuredArchives, type ArchiveConfig } from "../../dedup/config.ts";
+import { configuredArchives } from "../../dedup/config.ts";
 import { dedupHealth } from "../../dedup/health.ts";
 import { refuseDedup } from "../../dedup/refusing.ts";
 import { aiEnabled } from "../../dedup/ai/keys.ts";
 import { createDedupReport } from "../../dedup/telemetry/report.ts";
 import { openDedup, type Dedup } from "../../dedup/service.ts";
-import type { Config } from "../../kernel/config/config.ts";
 import { createClientFactory } from "../../kernel/client/client.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
@@ -101,11 +100,11 @@ export function hostDedup(host: HostDedupDeps): HostedDedup {
         const { startDemoArchive } = await import("../demo/archive.ts");
         simulated = await startDemoArchive({ clock, ids, log: deps.log });
       }
+      // A demo reads nothing of its user.
+      const rows = simulated === undefined ? configuredArchives(config) : [simulated.row];
       const clients = createClientFactory({ clock, ids, version: stewardVersion() });
       const options = {
-        archives: rowsBeside(simulated?.row, config).map((row) =>
-          openArchive({ pool, clock, clients, report }, row),
-        ),
+        archives: rows.map((row) => openArchive({ pool, clock, clients, report }, row)),
         demo: demo.demo,
       };
       closeArchives = async () =>
@@ -137,12 +136,4 @@ export function hostDedup(host: HostDedupDeps): HostedDedup {
     service: () => service,
     closing: () => closing,
   };
-}
-
-/** The configured archives; in a demo the simulated one comes first. */
-function rowsBeside(simulated: ArchiveConfig | undefined, config: Config): ArchiveConfig[] {
-  const configured = configuredArchives(config);
-  return simulated === undefined
-    ? [...configured]
-    : [simulated, ...configured.filter(({ name }) => name !== simulated.name)];
 }

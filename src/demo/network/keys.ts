@@ -23,7 +23,7 @@ export interface Credential {
 }
 
 /**
- * An auth key is made with each turn; it lives for three of them, and every third is revoked early.
+ * An auth key is made with each turn; it lives for four of them, and every third is revoked early.
  */
 export const AUTH_KEY_CYCLE: Cycle = { periodMs: 90 * 60_000, phaseMs: 17 * 60_000 };
 /** How many turns ago a revoked key was made when it is revoked. */

@@ -2,7 +2,7 @@
  * A control plane with its node agents in a worker thread or a process of its own, for benches and
  * trials by hand: `new Worker(process.ts, { workerData })` gets messages; `bin/node
  * src/demo/tailscale/process.ts '{"devices":1000}'` prints one line of JSON, the same as the
- * message. It ends with its parent, or on SIGTERM.
+ * message. A thread ends with its parent or when told so, a process on SIGTERM.
  */
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "../../kernel/base/clock.ts";

@@ -1,11 +1,11 @@
 /**
- * Loads a configuration: default < demo < variables of other tools < file < environment; reports
+ * Loads a configuration: default < demo, or variables of other tools < file < environment; reports
  * all problems in one pass.
  */
 import { dirname } from "node:path";
 import { toStewardError } from "../base/errors.ts";
 import { createConfig, type Config, type Setting, type Source } from "./config.ts";
-import { readEnvironment } from "./sources/environment.ts";
+import { readEnvironment, type Variables } from "./sources/environment.ts";
 import { readFallbacks } from "./sources/fallbacks.ts";
 import { readYaml } from "./sources/file.ts";
 import { orderFindings, type Complaint, type Finding, type SourceLocation } from "./findings.ts";
@@ -66,7 +66,11 @@ export function loadConfig(sources: ConfigSources): LoadResult {
   const file = readFileLayer(sources, findings);
   const variables = readEnvironment(sources.environment, sources.schema);
   findings.push(...variables.findings);
-  const foreign = readFallbacks(sources.environment, sources.schema, sources.readFile);
+  // Set for programs of this machine, maybe with a receiver elsewhere; a demo sends nothing there.
+  const foreign: Variables =
+    sources.demo === undefined
+      ? readFallbacks(sources.environment, sources.schema, sources.readFile)
+      : { values: new Map(), findings: [] };
   findings.push(...foreign.findings);
   const layers: Layer[] = [
     { from: "environment", values: variables.values, foreign: false },
