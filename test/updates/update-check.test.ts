@@ -27,7 +27,11 @@ const release = (tag: unknown): Answer => ({
   body: JSON.stringify({ tag_name: tag, name: "x" }),
 });
 
-async function setUp(answers: Answer[], options: Partial<UpdateOptions> = {}, version = "1.2.3") {
+async function setUp(
+  answers: Answer[],
+  options: Partial<UpdateOptions> = {},
+  { version = "1.2.3", path = "/repos/o/n/releases/latest?a=1&a=2" } = {},
+) {
   const asked: string[] = [];
   const server = createServer((request, response) => {
     asked.push(`${request.headers["user-agent"]} ${request.url}`);
@@ -37,7 +41,7 @@ async function setUp(answers: Answer[], options: Partial<UpdateOptions> = {}, ve
   });
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/repos/o/n/releases/latest?a=1&a=2`;
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
   const clock = createManualClock();
   const lines: string[] = [];
   const log = createLog({
@@ -110,6 +114,14 @@ describe("The look for newer releases", () => {
     expect(clock.timers()).toBe(0);
   });
 
+  it("asks the address as it is written, e.g. GitLab's of a project by name", async () => {
+    const path = "/api/v4/projects/group%2Fname/releases/permalink/latest";
+    const { asked, check, start } = await setUp([release("v1.4.0")], {}, { path });
+    await start();
+    expect(asked).toEqual([`steward/1.2.3 ${path}`]);
+    expect(check.status()).toMatchObject({ state: "available", latestVersion: "1.4.0" });
+  });
+
   it("is current where this Steward is newer than what was released", async () => {
     const { check, start } = await setUp([release("v1.0.0")]);
     await start();
@@ -162,7 +174,7 @@ describe("The look for newer releases", () => {
     ["dev", "v1.0.0"],
     ["1.2.3", "nightly"],
   ])("says nothing of version %s beside release %s", async (version, tag) => {
-    const { check, start } = await setUp([release(tag)], {}, version);
+    const { check, start } = await setUp([release(tag)], {}, { version });
     await start();
     expect(check.status()).toMatchObject({
       state: "unknown",

@@ -39,7 +39,7 @@ export function createDocumentClient(deps: ClientDeps, spec: DocumentSpec): Docu
       );
       return (
         await client.call(
-          { operation: spec.operation, method: "GET", path: url.pathname, query, idempotent: true },
+          { operation: spec.operation, method: "GET", path: "", query, idempotent: true },
           signal,
         )
       ).value;
@@ -55,7 +55,7 @@ export function createDocumentClient(deps: ClientDeps, spec: DocumentSpec): Docu
 function open(deps: ClientDeps, { name, timeoutMs }: DocumentSpec, url: URL): Client {
   return createClientFactory(deps).create({
     name,
-    base: new URL(url.origin),
+    base: new URL(url.origin + url.pathname),
     auth: anonymous,
     redirects: "same-origin",
     retry: { retries: 0, baseDelayMs: 1_000, maxDelayMs: 1_000 },

@@ -176,12 +176,24 @@ describe("The keys of profiling", () => {
       "profiler: {enabled: true, server_address: 'https://profiles-prod-001.grafana.net'}",
       "WARNING profiling.profiler.server_address: is a hosted server",
     ],
+    [
+      "profiler: {enabled: true, server_address: 'http://profiles.example.org:4040', basic_auth_user: u, basic_auth_password: p}",
+      "WARNING profiling.profiler.server_address: is plain HTTP: others on the network can read the credentials",
+    ],
     ["mutex_profile_fraction: 6", "WARNING profiling.mutex_profile_fraction: is ignored"],
     ["block_profile_rate: 7", "WARNING profiling.block_profile_rate: is ignored"],
   ])("are judged: %s", (yaml, expected) => {
     const found = problems(`profiling: {${yaml}}`);
     expect(found).toEqual([expect.stringContaining(expected)]);
     expect(found.join()).not.toContain("canary");
+  });
+
+  it("take a server in plain HTTP that is sent no secret", () => {
+    expect(
+      problems(
+        "profiling: {profiler: {enabled: true, server_address: 'http://profiles.example.org:4040', tenant_id: t}}",
+      ),
+    ).toEqual([]);
   });
 
   it("let profiles be asked for with either token of an administrator, on the admin surface only", () => {

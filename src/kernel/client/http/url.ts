@@ -34,18 +34,18 @@ export function checkBase(name: string, base: URL): void {
 const UNSAFE = /(?:^|\/)\.{1,2}(?:\/|$)|%2e|%2f|%5c|%00|[\\?#\p{Cc} ]|\/\//iu;
 
 /**
- * The URL of a call. Throws `invalid` for a path that could lead elsewhere; ids in it come from
- * outside.
+ * The URL of a call; an empty path is the base itself, which an operator wrote. Throws `invalid` for
+ * a path that could lead elsewhere; ids in it come from outside.
  */
 export function addressOf(base: URL, path: string, query: Query | undefined): URL {
-  if (!path.startsWith("/") || UNSAFE.test(path))
+  if (path !== "" && (!path.startsWith("/") || UNSAFE.test(path)))
     throw new StewardError(
       "invalid",
       "a path of a call must begin with / and contain neither .. segments nor reserved characters",
       { rule: "path" },
     );
   const address = new URL(base);
-  address.pathname = base.pathname.replace(/\/$/, "") + path;
+  if (path !== "") address.pathname = base.pathname.replace(/\/$/, "") + path;
   for (const [name, value] of Object.entries(query ?? {})) {
     if (value === undefined) continue;
     for (const one of Array.isArray(value) ? (value as readonly (string | number)[]) : [value])
