@@ -6,6 +6,7 @@ import { Ajv2019 } from "ajv/dist/2019.js";
 import { afterAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { removeTemporaryFolders, runSteward, temporaryFolder } from "../contract/daemon.ts";
+import { MIN_STOP_SECONDS } from "./stop-time.ts";
 
 const root = join(import.meta.dirname, "../..");
 const folder = join(root, "deploy/compose");
@@ -16,6 +17,8 @@ interface Service {
   readonly secrets?: readonly string[];
   readonly volumes?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  /** Seconds as `45s`; without it Docker kills after ten. */
+  readonly stop_grace_period?: string;
 }
 interface Compose {
   readonly services: Readonly<Record<string, Service>>;
@@ -77,6 +80,11 @@ describe.each(readdirSync(folder))("deploy/compose/%s", (name) => {
       security_opt: ["no-new-privileges:true"],
       user: "${STEWARD_UID:-1000}:0",
     });
+  });
+
+  it("lets Steward stop by itself before it is killed", () => {
+    const [, seconds] = /^(\d+)s$/.exec(steward.stop_grace_period ?? "10s") ?? [];
+    expect(Number(seconds)).toBeGreaterThanOrEqual(MIN_STOP_SECONDS);
   });
 
   it("gives Steward a valid configuration and exactly the secrets that it names", async () => {

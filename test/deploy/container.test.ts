@@ -6,6 +6,7 @@ import { variableOf } from "../../src/kernel/config/key.ts";
 import { removeTemporaryFolders } from "../contract/daemon.ts";
 import { RUNS_SOURCES } from "../support/launcher.ts";
 import { canCopyRoot, inCopyOfRoot } from "./root-copy.ts";
+import { MIN_STOP_SECONDS } from "./stop-time.ts";
 
 const root = join(import.meta.dirname, "../..");
 const text = readFileSync(join(root, "deploy/container/Containerfile"), "utf8");
@@ -59,6 +60,12 @@ describe("the Containerfile", () => {
     expect(Object.fromEntries(variables)).toMatchObject({
       STEWARD_STATE__DIRECTORY: inLastStage("VOLUME")[0],
     });
+  });
+
+  it("is run with enough time to stop, as its page says: an image cannot set it", () => {
+    const page = readFileSync(join(root, "docs/container.md"), "utf8");
+    const [, seconds] = /`--stop-timeout (\d+)`/.exec(page) ?? [];
+    expect(Number(seconds)).toBeGreaterThanOrEqual(MIN_STOP_SECONDS);
   });
 
   it.skipIf(RUNS_SOURCES || !canCopyRoot())(

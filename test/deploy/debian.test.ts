@@ -127,6 +127,8 @@ describe.skipIf(!possible)("the Debian package (skipped without dpkg-deb)", () =
           "systemctl daemon-reload",
           "systemctl start steward.service",
           "== upgraded 1.0.1 # mine kept 640",
+          "systemctl is-active --quiet steward.service",
+          "systemctl is-enabled --quiet steward.service",
           "systemctl stop steward.service",
           "systemctl disable steward.service",
           "systemctl daemon-reload",

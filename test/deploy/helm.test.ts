@@ -6,6 +6,7 @@ import { Ajv } from "ajv";
 import { afterAll, describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { removeTemporaryFolders, runSteward, temporaryFolder } from "../contract/daemon.ts";
+import { MIN_STOP_SECONDS } from "./stop-time.ts";
 
 const chart = join(import.meta.dirname, "../../deploy/helm");
 const hasHelm = spawnSync("helm", ["version"]).status === 0;
@@ -62,6 +63,18 @@ describe("deploy/helm", () => {
     }
   });
 
+  it("lets Steward stop by itself before it is killed", () => {
+    const [, seconds] =
+      /^ +terminationGracePeriodSeconds: (\d+)$/m.exec(textOf("templates/statefulset.yaml")) ?? [];
+    expect(Number(seconds)).toBeGreaterThanOrEqual(MIN_STOP_SECONDS);
+  });
+
+  it("asks the process itself whether it is alive", () => {
+    const [, probe] =
+      /^ +livenessProbe:\n((?: {12,}.*\n)+)/m.exec(textOf("templates/statefulset.yaml")) ?? [];
+    expect(probe).toMatch(/httpGet:[^]* path: \/healthz\n/);
+  });
+
   it("has the version of Steward", () => {
     const { version } = JSON.parse(textOf("../../package.json")) as { version: string };
     expect(parse(textOf("Chart.yaml"))).toMatchObject({ version, appVersion: version });
@@ -100,6 +113,22 @@ describe.skipIf(!hasHelm)("deploy/helm as helm renders it (skipped without helm)
     expect(JSON.stringify(manifests)).not.toContain("runAsUser");
     expect(manifests.find(({ kind }) => kind === "Service")?.spec).toMatchObject({
       ports: [{ port: 8400 }, { name: "metrics", port: 2112, targetPort: "metrics" }],
+    });
+  });
+
+  it.each([
+    ["service.type=ClusterIP", "HTTP"],
+    ["configuration.gateway=null", "HTTP"],
+    ["configuration.gateway.tls=null", "HTTP"],
+    ["configuration.gateway.tls.cert_file=x", "HTTPS"],
+  ])("with %s asks over %s whether it is alive", (setting, scheme) => {
+    const workload = render("--set", setting).find(({ kind }) => kind === "StatefulSet");
+    expect(workload?.spec).toMatchObject({
+      template: {
+        spec: {
+          containers: [{ livenessProbe: { httpGet: { path: "/healthz", port: "http", scheme } } }],
+        },
+      },
     });
   });
 

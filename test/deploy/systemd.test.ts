@@ -2,14 +2,23 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { daemonSchema } from "../../src/daemon/configuration.ts";
 import { variableOf } from "../../src/kernel/config/key.ts";
 import { removeTemporaryFolders, temporaryFolder } from "../contract/daemon.ts";
+import { MIN_STOP_SECONDS } from "./stop-time.ts";
 
 const root = join(import.meta.dirname, "../..");
 const folder = join(root, "deploy/systemd");
 const INSTALLED = "/opt/steward";
-const DROP_INS = ["archives.conf", "credentials.conf"];
+const DROP_INS = ["archives.conf", "credentials.conf", "folders.conf"];
+
+const SYSTEMD_OF: Readonly<Record<string, number>> = {
+  "Debian 11": 247,
+  "Debian 12": 252,
+  "Ubuntu 22.04": 249,
+  "Ubuntu 24.04": 255,
+};
 
 type Unit = Readonly<Record<string, readonly (readonly [name: string, value: string])[]>>;
 
@@ -57,6 +66,18 @@ function placed(dropIns: readonly string[]): string {
   return join(into, "steward.service");
 }
 
+/** Absolute values of `directory` and `file_path` in the page's examples: all that Steward writes. */
+function writtenPaths(page: string): string[] {
+  const paths: string[] = [];
+  for (const [, block = ""] of page.matchAll(/^```yaml\n([^]*?)^```$/gm))
+    JSON.stringify(parse(block), (key, value: unknown) => {
+      if (/^(directory|file_path)$/.test(key) && typeof value === "string" && value.startsWith("/"))
+        paths.push(value);
+      return value;
+    });
+  return paths;
+}
+
 const hasSystemd = spawnSync("systemd-analyze", ["--version"]).status === 0;
 
 afterAll(removeTemporaryFolders);
@@ -80,11 +101,7 @@ describe("steward.service", () => {
   });
 
   it("gives the daemon more time to stop than that takes for itself", () => {
-    const stopMs = /^const STOP_MS = ([\d_]+);$/m
-      .exec(readFileSync(join(root, "src/daemon/serve.ts"), "utf8"))?.[1]
-      ?.replaceAll("_", "");
-    expect(Number(stopMs)).toBeGreaterThan(0);
-    expect(seconds(one("TimeoutStopSec")) * 1000).toBeGreaterThan(Number(stopMs));
+    expect(seconds(one("TimeoutStopSec"))).toBeGreaterThanOrEqual(MIN_STOP_SECONDS);
     expect(seconds(one("TimeoutStartSec"))).toBeGreaterThan(60);
   });
 
@@ -153,6 +170,35 @@ describe("the drop-ins", () => {
     for (const name of DROP_INS) expect(Object.keys(read(name))).toEqual(["Service"]);
   });
 
+  it("let Steward write every folder outside its state that docs/examples.md names", () => {
+    const state = `/var/lib/${all(read("steward.service"), "StateDirectory").at(-1)}`;
+    const written = all(read("folders.conf"), "ReadWritePaths").map((path) =>
+      path.replace(/^-/, ""),
+    );
+    const named = writtenPaths(readFileSync(join(root, "docs/examples.md"), "utf8"));
+    expect(named).toContain(state);
+    const readOnly = named.filter(
+      (path) => ![state, ...written].some((folder) => `${path}/`.startsWith(`${folder}/`)),
+    );
+    expect(readOnly).toEqual([]);
+  });
+
+  it("that allow a folder are explained with every key that may name one", () => {
+    const page = readFileSync(join(root, "docs/systemd.md"), "utf8");
+    const [, section = ""] = /^## Folders outside the state\n([^]*?)^## /m.exec(page) ?? [];
+    const keys = daemonSchema
+      .map(({ path }) => path)
+      .filter((path) => /\.directory$|^checkpoint\.file_path$/.test(path));
+    for (const key of [...keys, "tokens.audit[].file_path"])
+      if (key !== "state.directory") expect(section).toContain(`\`${key}\``);
+    for (const path of all(read("folders.conf"), "ReadWritePaths"))
+      expect(section).toContain(`\nReadWritePaths=${path}\n`);
+  });
+
+  it("make no folder necessary for a start: a missing one would stop Steward", () => {
+    for (const path of all(read("folders.conf"), "ReadWritePaths")) expect(path).toMatch(/^-\//);
+  });
+
   it("name in each variable a key of the configuration, and a credential that is loaded", () => {
     const unit = read("credentials.conf");
     const files = daemonSchema.flatMap((key) =>
@@ -171,6 +217,32 @@ describe("the drop-ins", () => {
       new Set(loaded),
     );
     for (const [variable] of variables) expect(files).toContain(variable);
+  });
+});
+
+describe("the version of systemd", () => {
+  const head = readFileSync(join(folder, "steward.service"), "utf8").split("\n", 1)[0] ?? "";
+  const needed = Number(/systemd \((\d+) or newer\)/.exec(head)?.[1]);
+
+  it("that the unit needs is the one that the Debian package recommends", () => {
+    const recommended = /"systemd \(>= (\d+)\)/.exec(
+      readFileSync(join(root, "tools/release/debian.ts"), "utf8"),
+    )?.[1];
+    expect(Number(recommended)).toBe(needed);
+  });
+
+  it("is in every release that docs/install.md promises", () => {
+    const page = readFileSync(join(root, "docs/install.md"), "utf8");
+    const [, list = ""] = /^## Debian and Ubuntu\n\n(.+) or newer:$/m.exec(page) ?? [];
+    expect(list).not.toBe("");
+    for (const release of list.split(", "))
+      expect(SYSTEMD_OF[release] ?? 0, release).toBeGreaterThanOrEqual(needed);
+  });
+
+  it("has the options that the rotation of the audit file uses", () => {
+    const rotation = readFileSync(join(root, "deploy/debian/logrotate"), "utf8");
+    // Systemd 252 renamed it to --kill-whom and accepts both.
+    expect(rotation).toContain("systemctl kill --kill-who=main --signal=HUP steward.service");
   });
 });
 
