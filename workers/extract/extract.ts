@@ -126,11 +126,13 @@ async function readOpen(
 ): Promise<FoundFile> {
   const stats = fstatSync(file, { bigint: true });
   const facts = factsOf(stats);
-  const nothing = (refusal: Refusal): FoundFile => ({
-    kind: "read",
-    facts,
-    items: [skipped("", refusal)],
-  });
+  const nothing = (refusal: Refusal): FoundFile => {
+    // What was refused may be half of a file that is being written.
+    const hasChanged = factsOf(fstatSync(file, { bigint: true })).version !== facts.version;
+    return hasChanged
+      ? { kind: "changed" }
+      : { kind: "read", facts, items: [skipped("", refusal)] };
+  };
   if (!stats.isFile()) return nothing(new Refusal("no file", "is a device, socket or pipe", false));
   const sizeBytes = Number(stats.size);
   const run: Run = {
@@ -220,7 +222,7 @@ async function extractInto(
     cancelled: run.cancelled,
   });
   if (extracted.inner !== undefined) {
-    await extractInner(run, source, extracted.inner.bytes, depth);
+    await extractInner(run, source, extracted.inner, depth);
     return;
   }
   for (const each of extracted.members ?? [])

@@ -26,8 +26,8 @@ export interface Extracted {
   readonly correspondent?: string | undefined;
   readonly notes?: readonly string[];
   readonly members?: readonly Member[];
-  /** The name and bytes that stand in place of the file, e.g. what a compressed file unpacks to. */
-  readonly inner?: Member;
+  /** The bytes that stand in place of the file's: what a compressed file unpacks to. */
+  readonly inner?: Uint8Array;
 }
 
 /** Bytes to text. Throws `Refusal` for what cannot be read. */

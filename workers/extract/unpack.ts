@@ -39,7 +39,7 @@ export const bzip2: Extractor = (bytes, { cancelled }) =>
 
 function unpack(label: string, run: () => Uint8Array): Extracted {
   try {
-    return { text: "", inner: { name: "", bytes: run() } };
+    return { text: "", inner: run() };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "cancelled") throw error;

@@ -56,8 +56,7 @@ export function collect(
 }
 
 /**
- * A character of the private use area: neither letter, digit, space nor punctuation, so no pattern
- * runs across it.
+ * A control character: neither letter, digit, space nor punctuation, so no pattern runs across it.
  */
 export const CLAIMED = "\u0080";
 

@@ -1,4 +1,5 @@
 /** The text as the analysis sees it: one normal form, and the sample that is looked at closely. */
+
 /** A text is read up to this many UTF-16 units. */
 export const MAX_TEXT_UNITS = 500_000;
 

@@ -11,12 +11,16 @@ import type { Chunk } from "./open-source.ts";
 /** A block packs 900,000 bytes; damaged ones may have no end. */
 const BLOCK_BYTES = 2 * 1024 * 1024;
 const MAGIC_BITS = 48;
+/** `BZh` and a digit, at the beginning of each stream. */
+const HEADER_BITS = 32;
+/** Of the whole stream, behind the mark of its end, which fills its last byte. */
+const CHECKSUM_BITS = 32;
 
 /** Finds the blocks in a stream of bytes. */
 interface BlockFinder {
-  /** The blocks that end in these bytes. Throws when one grows too long. */
+  /** The blocks that end in these bytes. Throws when one is missing or grows too long. */
   push(bytes: Uint8Array): Bzip2Block[];
-  /** Whether the last block has its end. */
+  /** Whether the last block has its end, and its stream too. */
   complete(): boolean;
 }
 
@@ -48,11 +52,16 @@ function createBlockFinder(): BlockFinder {
   let heldBytes = 0;
   /** The first bit of the block under way within what is held; undefined between blocks. */
   let begin: number | undefined;
+  /** Bits of the file before what is held. */
+  let passed = 0;
+  /** The bit of the file where the next magic number stands while no block is under way. */
+  let due = HEADER_BITS;
+  let ended = false;
   // The last 48 bits, as two halves of 24.
   let high = 0;
   let low = 0;
   return {
-    complete: () => begin === undefined,
+    complete: () => begin === undefined && ended,
     push(bytes) {
       const blocks: Bzip2Block[] = [];
       const offset = heldBytes;
@@ -68,18 +77,27 @@ function createBlockFinder(): BlockFinder {
           const first = (offset + at) * 8 + (8 - bit) - MAGIC_BITS;
           joined ??= Buffer.concat(held);
           if (begin !== undefined) blocks.push(cutBlock(joined, begin, first));
+          else if (passed + first !== due) throw damaged();
           begin = high === BLOCK_HIGH ? first : undefined;
+          ended = begin === undefined;
+          if (ended) due = dueAfter(passed + first);
         }
       }
       const keepFrom = Math.max(0, Math.floor((begin ?? heldBytes * 8 - MAGIC_BITS) / 8));
       const rest = (joined ?? Buffer.concat(held)).slice(keepFrom);
       held = [rest];
       heldBytes = rest.byteLength;
+      passed += keepFrom * 8;
       if (begin !== undefined) begin -= keepFrom * 8;
       if (heldBytes > BLOCK_BYTES) throw damaged();
       return blocks;
     },
   };
+}
+
+/** Where a further stream has its first magic number after the mark at this bit. */
+function dueAfter(endMark: number): number {
+  return Math.ceil((endMark + MAGIC_BITS + CHECKSUM_BITS) / 8) * 8 + HEADER_BITS;
 }
 
 const BLOCK_HIGH = Math.floor(BLOCK_MAGIC / 2 ** 24);

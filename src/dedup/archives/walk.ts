@@ -252,15 +252,16 @@ async function linkedFile(
 ): Promise<FoundFile | SkippedItem> {
   try {
     const real = await realpath(link.path);
-    const prefix = state.walked.get(dirname(real));
     const found = byName(state, real, link.ref);
+    // Not read, so a later link with a name that is read is not passed over.
+    if (found.kind === "skipped") return found;
+    const prefix = state.walked.get(dirname(real));
     const hasOwnName =
       prefix !== undefined && byName(state, real, prefix + basename(real)).kind === "file";
-    if (found.kind === "skipped" || (!hasOwnName && !seen.has(real))) {
-      seen.add(real);
-      return found;
-    }
-    return passedOver(link.ref, "link", "points to a file that was already read");
+    if (hasOwnName || seen.has(real))
+      return passedOver(link.ref, "link", "points to a file that was already read");
+    seen.add(real);
+    return found;
   } catch (error) {
     if (state.signal.aborted) throw error;
     return unreadable(link.ref, error, "itself");

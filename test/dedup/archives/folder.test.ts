@@ -153,6 +153,20 @@ describe("a folder as an archive", () => {
     ).toEqual(["a/self", "a/up", "nearer", "a/again.txt", "two.txt"]);
   });
 
+  it("a link that its name leaves out hides no other link to the same file", async () => {
+    const outside = folderWith({ "letter.txt": "Dear reader" });
+    const folder = folderWith({ "own.txt": "own" });
+    for (const name of [".hidden", "a.png", "b.txt", "c.txt"])
+      symlinkSync(join(outside, "letter.txt"), join(folder, name));
+    const items = await readAll(archiveOf(folder));
+    expect(refsOf(items)).toEqual(["own.txt", "b.txt"]);
+    expect(
+      skippedOf(items)
+        .filter(({ reason }) => reason === "link")
+        .map(({ ref }) => ref),
+    ).toEqual(["c.txt"]);
+  });
+
   it("does not walk out through a link to a folder around it", async () => {
     const outer = folderWith({ "secret.txt": "outside", "inner/in.txt": "inside" });
     symlinkSync(outer, join(outer, "inner/out"));

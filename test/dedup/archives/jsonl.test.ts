@@ -327,4 +327,23 @@ describe("JSON Lines as an archive", () => {
     wrong.fill(0x55, middle, middle + 64);
     await expect(readAll(archiveOf(wrong, "wrong"))).rejects.toMatchObject({ code: "upstream" });
   });
+
+  it.each(["bzip2", "bzip2 in several streams"])(
+    "%s is damaged where a block does not begin at its place: none is passed over",
+    async (packing) => {
+      const packed = Buffer.from(packings[packing]?.(Buffer.from(rows.join("\n"))) ?? "");
+      const streams = [...packed.toString("latin1").matchAll(/BZh91AY&SY/g)].map(
+        ({ index }) => index,
+      );
+      expect(streams.length).toBe(packing === "bzip2" ? 1 : 2);
+      for (const at of streams) {
+        const wrong = Buffer.from(packed);
+        wrong[at + 5] = (wrong[at + 5] ?? 0) ^ 1;
+        await expect(readAll(archiveOf(wrong, "wrong"))).rejects.toMatchObject({
+          code: "upstream",
+          message: expect.stringContaining("cannot be unpacked") as string,
+        });
+      }
+    },
+  );
 });
