@@ -103,6 +103,24 @@ describe("steward dedup on a folder", () => {
     for (const name of ["binary.txt", "broken.txt"]) expect(told).toContain(name);
   });
 
+  it("never calls a mailbox the copy of its first mail, and names it", async () => {
+    const part = (text: string): string =>
+      `Content-Type: multipart/mixed; boundary=b\n\n--b\n\n${text}\n--b--\n`;
+    const letter = `From: ann@example.com\nSubject: Fence\n${part(garden)}`;
+    const other = `From: bob@example.com\nSubject: Roof\n${part("Something else.")}`;
+    const from = "From - Thu Feb 29 10:00:00 2024\n";
+    const folder = temporaryFolder();
+    writeFiles(folder, {
+      Sent: `${from}${letter}\n${from}${other}\n${from}${other}`,
+      "letter.eml": letter,
+    });
+    const result = await runSteward(["dedup", "--json", "--quiet", folder]);
+    const report = JSON.parse(result.stdout);
+    expect(report.groups).toEqual([]);
+    expect(report.summary).toMatchObject({ documents: 1, skipped: { mailbox: 1 } });
+    expect(JSON.stringify(report.summary.notes)).toContain(join(folder, "Sent"));
+  });
+
   it("never calls a file the duplicate of itself, and says what was given twice", async () => {
     const folder = archive();
     const fence = join(folder, "minutes/fence.txt");

@@ -1,6 +1,6 @@
 /**
  * CSV to rows whose cells are separated by tabs, so that each cell has words of its own. Cells stay
- * as they are written but for their quotes.
+ * as they are written but for the quotes around them.
  */
 import { decodeText } from "../text/decode.ts";
 import { Refusal } from "./extractor.ts";
@@ -23,29 +23,29 @@ export const extract: Extractor = (bytes, { whole }) => {
 };
 
 function delimiterOf(sample: string): string {
-  const unquoted = sample.replaceAll(/"[^"]*"/g, "");
+  const unquoted = sample.replaceAll(/(?<=(?:^|[,;\t|\n]) *)"(?:[^"]|"")*"/g, "");
   const counts = DELIMITERS.map((delimiter) => unquoted.split(delimiter).length);
   return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ",";
 }
 
 function withTabs(text: string, delimiter: string): string {
-  const bare = new RegExp(`[^"\\n${delimiter === "|" ? "\\|" : delimiter}]+`, "y");
+  // Only at the beginning of a cell does a quote open one; spaces before it are common.
+  const opening = / *"/y;
+  const rest = new RegExp(`[^\\n${delimiter}]*`, "y");
   const pieces: string[] = [];
-  for (let at = 0; at < text.length;) {
-    const char = text[at];
-    if (char === '"') {
-      const end = endOfQuoted(text, at + 1);
-      pieces.push(text.slice(at + 1, end).replaceAll('""', '"'));
+  for (let at = 0; at < text.length; at += 1) {
+    opening.lastIndex = at;
+    if (opening.test(text)) {
+      const start = opening.lastIndex;
+      const end = endOfQuoted(text, start);
+      pieces.push(text.slice(start, end).replaceAll('""', '"'));
       at = end + 1;
-    } else if (char === delimiter || char === "\n") {
-      pieces.push(char === delimiter ? "\t" : "\n");
-      at += 1;
-    } else {
-      bare.lastIndex = at;
-      const cell = bare.exec(text)?.[0] ?? "";
-      pieces.push(cell);
-      at += cell.length;
     }
+    rest.lastIndex = at;
+    const [bare = ""] = rest.exec(text) ?? [];
+    pieces.push(bare);
+    at += bare.length;
+    if (at < text.length) pieces.push(text[at] === "\n" ? "\n" : "\t");
   }
   return pieces.join("");
 }

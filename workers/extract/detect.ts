@@ -20,6 +20,11 @@ const zipTypes: readonly (readonly [RegExp, FormatName])[] = [
   [/^application\/vnd\.oasis\.opendocument\.text/, "odt"],
 ];
 
+// A comment ends at its first "-->". If it could end at a later one, there would be exponentially
+// many ways to divide the beginning into comments.
+const HTML_START =
+  /^(<\?xml[^>]*>\s*)?(<!--(?:(?!-->)[\s\S]){0,2000}-->\s*)*<(!doctype\s+html|html)[\s>]/i;
+
 const MAIL_HEADERS =
   /^(from|to|cc|subject|date|message-id|received|return-path|delivered-to|mime-version|content-type)$/i;
 
@@ -35,14 +40,15 @@ export function detectFormat(name: string, head: Uint8Array): Detected {
   const latin = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString("latin1");
   const packed = byMagic(latin, named);
   if (packed !== undefined) return { format: packed };
-  const decoded = decodeText(head, head.byteLength < HEAD_BYTES);
+  const whole = head.byteLength < HEAD_BYTES;
+  const decoded = decodeText(head, whole);
   if ("notText" in decoded)
     throw named === undefined
       ? new Refusal("not text", decoded.notText, false)
       : isTextual(named)
         ? new Refusal("not text", decoded.notText)
         : broken(named);
-  const format = byText(decoded.text, named);
+  const format = byText(decoded.text, named, whole);
   if (format !== undefined) return { format };
   if (named === undefined) return { format: "text" };
   if (isTextual(named) || head.byteLength === 0)
@@ -90,20 +96,26 @@ function zipFormat(latin: string, named: FormatName | undefined): FormatName {
   throw new Refusal("other type", "is a zip archive", false);
 }
 
-function byText(text: string, named: FormatName | undefined): FormatName | undefined {
+function byText(
+  text: string,
+  named: FormatName | undefined,
+  whole: boolean,
+): FormatName | undefined {
   const start = text.trimStart();
-  if (/^(<\?xml[^>]*>\s*)?(<!--[\s\S]{0,2000}?-->\s*)*<(!doctype\s+html|html)[\s>]/i.test(start))
-    return named === "mail" ? undefined : "html";
+  if (HTML_START.test(start)) return named === "mail" ? undefined : "html";
   if (/^<\?xml[\s]/.test(start)) return named === "html" ? "html" : "xml";
   if (named === "mail") return "mail";
-  return named === undefined && isMail(text) ? "mail" : undefined;
+  return named === undefined && isMail(text, whole) ? "mail" : undefined;
 }
 
-/** A head of mail headers, two of which are those of mails. */
-function isMail(text: string): boolean {
+/** A head of mail headers, two of which are those of mails; it may go on beyond the text. */
+function isMail(text: string, whole: boolean): boolean {
   const [head = ""] = text.split(/\r?\n\r?\n/, 1);
-  if (head.length === text.length) return false;
-  const lines = head.split(/\r?\n/).filter((line) => !/^[ \t]/.test(line));
+  const ends = head.length < text.length;
+  if (!ends && whole) return false;
+  // The last line is cut off where the text is.
+  const complete = head.split(/\r?\n/).slice(0, ends ? undefined : -1);
+  const lines = complete.filter((line) => !/^[ \t]/.test(line));
   const names = lines.map((line) => /^([!-9;-~]+):/.exec(line)?.[1]);
   const isHead = names.every((name, at) => name !== undefined || (at === 0 && isMboxLine(lines)));
   return isHead && names.filter((name) => MAIL_HEADERS.test(name ?? "")).length >= 2;

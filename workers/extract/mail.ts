@@ -10,11 +10,15 @@ const limits = { maxNestingDepth: 32, maxHeadersSize: 1024 * 1024, maxRfc822Nest
 const MAX_MEMBERS = 200;
 const NAME_UNITS = 150;
 
+/**
+ * The line that a mailbox puts before each mail, with a time, and the first header of that mail.
+ * Lines of a mail that look like it are marked by `>`.
+ */
+const FURTHER_MAIL = /\nFrom (?=[^\r\n]*\d\d:\d\d)[^\r\n]+\r?\n[!-9;-~]+:/;
+
 /** A mail. What is forwarded inline belongs to its body. */
 export const extract: Extractor = async (bytes, { units, whole }) => {
-  // Leaves out the line that a mailbox puts before each mail.
-  const start = isMbox(bytes) ? bytes.indexOf(10) + 1 : 0;
-  const mail = await parse(bytes.subarray(start));
+  const mail = await parse(isMbox(bytes) ? onlyMailOf(bytes) : bytes);
   if (mail.headers.length === 0) throw new Refusal("broken mail", "has no headers of a mail");
   const { text: body, complete } = bodyOf(mail, units);
   const attachments = mail.attachments.slice(0, MAX_MEMBERS);
@@ -44,6 +48,17 @@ function isMbox(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.subarray(0, 5)).toString("latin1") === "From ";
 }
 
+/** The mail of a mailbox. A parser would lose further ones or take them for its text. */
+function onlyMailOf(mbox: Uint8Array): Uint8Array {
+  const latin = Buffer.from(mbox.buffer, mbox.byteOffset, mbox.byteLength).toString("latin1");
+  if (FURTHER_MAIL.test(latin))
+    throw new Refusal(
+      "mailbox",
+      "is a mailbox of several mails, of which each must be a file of its own",
+    );
+  return mbox.subarray(mbox.indexOf(10) + 1);
+}
+
 function bodyOf(
   { text = "", html = "" }: Email,
   units: number,
@@ -65,6 +80,7 @@ function withUniqueNames(attachments: readonly Attachment[]): Member[] {
     let name = nameFor(attachment, at);
     while (taken.has(name)) name = `${at + 1}-${name}`;
     taken.add(name);
+    // A declared charset is not used: the saved attachment has none, and is to have the same text.
     return { name, bytes: bytesOf(attachment.content) };
   });
 }

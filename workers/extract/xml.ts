@@ -73,8 +73,13 @@ export const extract: Extractor = (bytes, { units, whole }) => {
     () => length > units * 2,
   );
   return {
-    text: pieces.join("").replaceAll(/\s*\n\s*/g, "\n"),
+    text: withoutEmptyLines(pieces.join("")),
     truncated: !whole || !all,
     notes: decoded.note === undefined ? [] : [decoded.note],
   };
 };
+
+// White space with a line end becomes one; each run is looked at once, from its beginning.
+function withoutEmptyLines(text: string): string {
+  return text.replaceAll(/(?<!\s)\s+/g, (run) => (run.includes("\n") ? "\n" : run));
+}

@@ -49,6 +49,31 @@ describe("a mail", () => {
     );
   });
 
+  it("is recognised by the first of its headers when they fill the beginning of the file", async () => {
+    const traces = Array.from({ length: 120 }, (_, at) => [`X-Trace-${at}`, "h".repeat(120)]);
+    const content = mail(
+      {
+        Received: "by a.example",
+        "Return-Path": "<ann@example.com>",
+        ...Object.fromEntries(traces),
+        ...headers,
+      },
+      "The body.",
+      [["notes.txt", Buffer.from("attached")]],
+    );
+    expect(await outcomes("1700000000.M2P2.host,S=3:2,S", content)).toEqual([
+      "notes.txt|notes|attached",
+      "|Schnee ❄|Schnee ❄\n\nThe body.",
+    ]);
+  });
+
+  it("is not seen in lines of names and values that never end like headers", async () => {
+    const settings = "from: here\nto: there\n".repeat(20);
+    expect((await textOf("settings", settings)).text).toBe(settings);
+    const log = `date: today\nsubject: none\n${"name: value\nand words\n".repeat(600)}`;
+    expect((await textOf("log", log)).text).toBe(log);
+  });
+
   it("is read by its HTML where it has no text", async () => {
     const html = Buffer.from(
       "From: a@example.com\r\nSubject: S\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>Hello <b>you</b></p>",
@@ -117,6 +142,22 @@ describe("a mail", () => {
     expect([items.length, texts.length]).toEqual([31, 17]);
   });
 
+  it("has attachments that read as their saved copies do, whatever encoding it declares", async () => {
+    const russian = Buffer.from("f0d2c9d7c5d420cdc9d2", "hex");
+    const part = [
+      "From: a@example.com",
+      "Subject: S",
+      "Content-Type: text/plain; charset=koi8-r",
+      "Content-Disposition: attachment; filename=a.txt",
+      "Content-Transfer-Encoding: base64",
+      "",
+      russian.toString("base64"),
+    ].join("\r\n");
+    const [attached] = await itemsOf("a.eml", part);
+    const saved = await textOf("a.txt", russian);
+    expect(attached).toMatchObject({ member: "a.txt", text: saved.text, notes: saved.notes });
+  });
+
   it("is refused when it nests parts without end or has no headers", async () => {
     const parts = Array.from(
       { length: 200 },
@@ -126,5 +167,60 @@ describe("a mail", () => {
       "broken mail: cannot be read as mail",
     );
     expect(await refusalOf("a.eml", "")).toBe("broken mail: has no headers of a mail");
+  });
+});
+
+describe("a mailbox", () => {
+  const separator = (time: string): Buffer => Buffer.from(`From ann@example.com ${time}\r\n`);
+  const first = mail(headers, "The first.", [["a.txt", Buffer.from("attached")]]);
+  const second = mail({ ...headers, Subject: "second" }, "The second.");
+
+  it("of several mails is refused, and is no copy of its first", async () => {
+    for (const [name, between] of [
+      ["Sent", "\r\n"],
+      ["inbox.eml", ""],
+    ] as const) {
+      const mailbox = Buffer.concat([
+        separator("Thu Feb 29 10:00:00 2024"),
+        first,
+        Buffer.from(between),
+        separator("Fri Mar  1 11:00:00 2024"),
+        second,
+      ]);
+      expect(await refusalOf(name, mailbox)).toBe(
+        "mailbox: is a mailbox of several mails, of which each must be a file of its own",
+      );
+      expect(await refusalOf(`${name}.gz`, gzipSync(mailbox))).toMatch(/^mailbox: /);
+    }
+  });
+
+  it("of one mail is read, whatever its lines begin with", async () => {
+    const body = [
+      "From here on it snows.",
+      "",
+      "From 10:00 until noon",
+      "it snowed.",
+      "",
+      "From now on",
+      "Note: no snow.",
+      "",
+      ">From ann@example.com Thu Feb 29 10:00:00 2024",
+      "Subject: quoted",
+    ].join("\r\n");
+    const mailbox = Buffer.concat([separator("Thu Feb 29 10:00:00 2024"), mail(headers, body)]);
+    expect((await textOf("inbox", mailbox)).text).toContain("Subject: quoted");
+  });
+
+  it("is looked through in time in proportion to its size", async () => {
+    const head = "From a 10:00\nFrom: a\nTo: b\n\n";
+    for (const lines of [
+      "\nFrom 10:00".repeat(50_000),
+      `\nFrom ${"10:00 ".repeat(1_000_000)}\n `,
+      `\nFrom ${" ".repeat(1_000_000)}`,
+      `\nFrom 10:00\n${"x".repeat(1_000_000)}`,
+    ]) {
+      const mailbox = head + lines;
+      expect((await textOf("inbox", mailbox)).text).toContain("From");
+    }
   });
 });

@@ -46,6 +46,20 @@ describe("plain text", () => {
     ]);
   });
 
+  it("behind many comments is no page, and is read at once", async () => {
+    for (const [text, title] of [
+      [`${"<!-- x -->\n".repeat(700)}# T`, "T"],
+      [`${"<!-- x -->".repeat(800)}<p`, "a"],
+      [`<!--${" -- >".repeat(1_500)}`, "a"],
+    ] as const)
+      expect(await extractFile("a.md", text, { alone: false })).toMatchObject({
+        kind: "read",
+        items: [{ title, text }],
+      });
+    const page = `${"<!-- x -->\n".repeat(50)}<html><p>words`;
+    expect((await textOf("page", page)).text).toBe("words");
+  });
+
   it("is cheap while it is small, and no other kind is", async () => {
     const kinds = await Promise.all(
       (
@@ -73,8 +87,27 @@ describe("CSV", () => {
     }
   });
 
+  it("takes quotes for what they are within a cell, and removes those around one", async () => {
+    const rows = ['1,5" pipe,"steel, long"', '2,6" pipe, "copper, new"', '"a" "b",c"', '"",x'];
+    expect((await textOf("a.csv", rows.join("\r\n"))).text.split("\r\n")).toEqual([
+      '1\t5" pipe\tsteel, long',
+      '2\t6" pipe\tcopper, new',
+      'a "b"\tc"',
+      "\tx",
+    ]);
+    // Within such a cell, too, a comma separates nothing.
+    const listed = '1;5" pipe;"a, b, c"\n2;6" pipe;"d, e, f"';
+    expect((await textOf("a.csv", listed)).text.split("\t")).toHaveLength(5);
+  });
+
   it("takes time in proportion to its size, quoted or not", async () => {
-    for (const text of ['"'.repeat(2_000_001), `${"a,".repeat(1_000_000)}"`, "a".repeat(2_000_000)])
+    for (const text of [
+      '"'.repeat(2_000_001),
+      `${"a,".repeat(1_000_000)}"`,
+      "a".repeat(2_000_000),
+      " ".repeat(2_000_000),
+      'a"'.repeat(1_000_000),
+    ])
       expect((await textOf("a.csv", text)).text.length).toBeLessThanOrEqual(500_000);
   });
 });
@@ -95,6 +128,12 @@ describe("XML", () => {
       text: "\nąć\n",
       notes: ["read as iso-8859-2"],
     });
+  });
+
+  it("takes time in proportion to the white space between its words", async () => {
+    const gap = " ".repeat(1_000_000);
+    const { text } = await textOf("a.xml", `<a>b${gap}c \n ${gap}\n<d>e</d></a>`, { units: 3e6 });
+    expect(text).toBe(`\nb${gap}c\ne\n`);
   });
 
   it("however deep or damaged is read without harm", async () => {
