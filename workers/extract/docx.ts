@@ -1,47 +1,80 @@
 /** The text of a DOCX (ECMA-376): paragraphs, tables, notes; without deletions and field codes. */
+import { posix } from "node:path";
+import { Refusal } from "./extractor.ts";
 import type { Extractor } from "./extractor.ts";
 import { parseXml } from "./xml.ts";
 import { openZip } from "./zip.ts";
 import type { Zip } from "./zip.ts";
-import { Refusal } from "./extractor.ts";
 
-const MAIN = "word/document.xml";
-/** After the main part, in this order. */
-const NOTES = ["word/footnotes.xml", "word/endnotes.xml"] as const;
+const RELATIONSHIPS = "_rels/.rels";
+/** Where the main part usually is. */
+const USUAL_MAIN = "word/document.xml";
+/** Beside the main part, to be read after it in this order. */
+const NOTES = ["footnotes.xml", "endnotes.xml"] as const;
 
-/** What stands for an element in the text. */
-const breaks: Readonly<Record<string, string>> = {
-  "w:p": "\n",
-  "w:br": "\n",
-  "w:cr": "\n",
-  "w:tab": "\t",
-  "w:tc": "\t",
-};
+/** What stands for an element in the text, where it opens. */
+const opened: ReadonlyMap<string, string> = new Map([
+  ["w:br", "\n"],
+  ["w:cr", "\n"],
+  ["w:noBreakHyphen", "-"],
+  ["w:ptab", "\t"],
+  ["w:tab", "\t"],
+  // A text box may stand within a paragraph.
+  ["w:txbxContent", "\n"],
+]);
+/** Where it closes. */
+const closed: ReadonlyMap<string, string> = new Map([
+  ["w:p", "\n"],
+  ["w:tc", "\t"],
+]);
 
-/** A second rendering of what was written already, e.g. of a text box for old readers. */
-const REPEATED = "mc:Fallback";
+/** Not part of what a reader sees, or a second time. */
+const UNREAD: ReadonlySet<string> = new Set([
+  "w:del",
+  // Where a moved text was.
+  "w:moveFrom",
+  // What old readers show, e.g. instead of a text box.
+  "mc:Fallback",
+]);
 
 /** A DOCX file. */
-export const extract: Extractor = (bytes, { units }) => {
+export const extract: Extractor = (bytes, { units, named }) => {
   const zip = openZip(bytes, "DOCX");
-  if (!zip.has(MAIN))
-    throw new Refusal("other type", "is a zip archive without a Word document", false);
+  const main = mainPartOf(zip);
+  if (main === undefined)
+    throw new Refusal("other type", "is a zip archive without a Word document", named);
   let text = "";
   let all = true;
-  for (const part of [MAIN, ...NOTES.filter((name) => zip.has(name))]) {
+  const notes = NOTES.map((name) => posix.join(posix.dirname(main), name));
+  for (const part of [main, ...notes.filter((name) => zip.has(name))]) {
     if (text.length > units) all = false;
     else text += textOf(zip.text(part), units - text.length);
   }
   return { text, truncated: !all || text.length > units, ...propertiesOf(zip) };
 };
 
+/**
+ * The path of the main part, which the relationships of the package name (ECMA-376-2, 9.3):
+ * Word Online's is `word/document2.xml`.
+ */
+function mainPartOf(zip: Zip): string | undefined {
+  let named: string | undefined;
+  const open = (_: string, { Type = "", Target = "" }: Readonly<Record<string, string>>): void => {
+    if (Type.endsWith("/officeDocument")) named ??= posix.join("/", Target).slice(1);
+  };
+  if (zip.has(RELATIONSHIPS)) parseXml(zip.text(RELATIONSHIPS), { open }, () => false);
+  // The main part of a workbook or a presentation is found in the same way.
+  const isWord = (path: string): boolean => zip.has(path) && !/^(xl|ppt|visio)\//.test(path);
+  return [named ?? USUAL_MAIN, USUAL_MAIN].find(isWord);
+}
+
 function textOf(xml: string, units: number): string {
   const pieces: string[] = [];
   let length = 0;
   let isText = false;
-  let repeated = 0;
-  const add = (piece: string): void => {
-    if (repeated > 0) return;
+  let unread = 0;
+  const add = (piece: string | undefined): void => {
+    if (piece === undefined || unread > 0) return;
     pieces.push(piece);
     length += piece.length;
   };
@@ -49,14 +82,14 @@ function textOf(xml: string, units: number): string {
     xml,
     {
       open(name) {
-        if (name === REPEATED) repeated += 1;
+        if (UNREAD.has(name)) unread += 1;
         else if (name === "w:t") isText = true;
-        else if (name === "w:tab" || name === "w:br" || name === "w:cr") add(breaks[name] ?? "");
+        else add(opened.get(name));
       },
       close(name) {
-        if (name === REPEATED) repeated -= 1;
+        if (UNREAD.has(name)) unread -= 1;
         else if (name === "w:t") isText = false;
-        else if (name === "w:p" || name === "w:tc") add(breaks[name] ?? "");
+        else add(closed.get(name));
       },
       text: (piece) => isText && add(piece),
     },

@@ -4,7 +4,7 @@ import { stopped } from "../control.ts";
 import { readProperties } from "./docx.ts";
 import { Refusal } from "./extractor.ts";
 import type { Extractor } from "./extractor.ts";
-import { htmlToText } from "./html.ts";
+import { xhtmlToText } from "./html.ts";
 import { parseXml } from "./xml.ts";
 import { openZip } from "./zip.ts";
 import type { Zip } from "./zip.ts";
@@ -23,24 +23,31 @@ export const extract: Extractor = (bytes, { units, cancelled }) => {
   const chapters: string[] = [];
   let length = 0;
   let truncated = false;
+  const notes = new Set<string>();
   for (const chapter of chaptersOf(xml, posix.dirname(packagePath))) {
     if (cancelled()) throw stopped();
     if (length > units) {
       truncated = true;
       break;
     }
-    if (!zip.has(chapter)) continue;
+    if (!zip.has(chapter)) {
+      notes.add("lacks some of its chapters");
+      continue;
+    }
     // Embedded fonts are often the only thing that is.
     if (encrypted.includes(`"${chapter}"`)) throw new Refusal("encrypted", "is encrypted");
-    const html = zip.text(chapter);
-    const { text, complete } = htmlToText(html.slice(0, CHAPTER_UNITS));
-    truncated ||= html.length > CHAPTER_UNITS || !complete;
+    const xhtml = zip.text(chapter);
+    const { text, complete } = xhtmlToText(xhtml.slice(0, CHAPTER_UNITS));
+    if (xhtml.length > CHAPTER_UNITS) notes.add("read up to 4 MiB of a chapter");
+    if (!complete) notes.add("read up to 200 levels of a chapter");
     chapters.push(text);
     length += text.length;
   }
   return {
     text: chapters.join("\n\n"),
-    truncated,
+    // A text without some of its chapters is no whole text.
+    truncated: truncated || notes.size > 0,
+    notes: [...notes],
     ...readProperties(xml, {
       title: "dc:title",
       createdDate: "dc:date",

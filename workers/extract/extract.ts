@@ -219,6 +219,7 @@ async function extractInto(
   const extracted = await extract(detected.format, bytes, {
     units: run.units,
     whole,
+    named: formatByName(name) === detected.format,
     cancelled: run.cancelled,
   });
   if (extracted.inner !== undefined) {

@@ -6,6 +6,8 @@ export interface Extraction {
   readonly units: number;
   /** False when the bytes are only the beginning of the file. */
   readonly whole: boolean;
+  /** The name of the file promises this kind. */
+  readonly named: boolean;
   /** True once the caller has gone; read once a page or chapter. */
   readonly cancelled: () => boolean;
 }

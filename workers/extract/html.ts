@@ -1,4 +1,4 @@
-/** HTML to the text a reader sees: no addresses, no scripts, tables in rows. */
+/** HTML to the text a reader sees: no addresses, no scripts, each cell of a table by itself. */
 import { convert } from "html-to-text";
 import type { HtmlToTextOptions } from "html-to-text";
 import { decodeMarkup } from "../text/decode.ts";
@@ -8,13 +8,35 @@ import type { Extracted, Extractor } from "./extractor.ts";
 /** Stands for what lies deeper than is read: a character that no text may hold. */
 const LEFT_OUT = "\ufdd0";
 
+/** Where XHTML declares itself. */
+const DECLARED_WITHIN = 4 * 1024;
+
+/**
+ * `<name …/>`. No part of it runs past the next `<`, so that the time is in proportion to the size;
+ * XML allows none in a value.
+ */
+const EMPTY_ELEMENT = /<([a-z][^\s<>/"']*)(?=[\s/])((?:[^<>"']|"[^<"]*"|'[^<']*')*)\/>/gi;
+
+const VOID_ELEMENT =
+  /^(area|base|basefont|br|col|command|embed|frame|hr|img|input|isindex|keygen|link|meta|param|source|track|wbr)$/i;
+
+/** Elements that stand apart from their neighbours, beside those that the library knows. */
+const BLOCKS =
+  "address blockquote caption center dd details dt fieldset figcaption figure legend optgroup option summary td th";
+
+// A table as a grid would be padded to the width of its columns, and that counts as text.
 const options: HtmlToTextOptions = {
   wordwrap: false,
-  limits: { maxDepth: 200, maxInputLength: 1 << 23, ellipsis: LEFT_OUT },
+  limits: { maxDepth: 200, maxInputLength: 1 << 24, ellipsis: LEFT_OUT },
   selectors: [
     { selector: "a", options: { ignoreHref: true } },
     { selector: "img", format: "skip" },
-    { selector: "table", format: "dataTable", options: { uppercaseHeaderCells: false } },
+    { selector: "table", format: "block" },
+    ...BLOCKS.split(" ").map((selector) => ({
+      selector,
+      format: "block",
+      options: { leadingLineBreaks: 1, trailingLineBreaks: 1 },
+    })),
     ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({
       selector,
       options: { uppercase: false },
@@ -27,7 +49,7 @@ export const extract: Extractor = (bytes, { whole }): Extracted => {
   const decoded = decodeMarkup(bytes, whole);
   if ("notText" in decoded) throw new Refusal("not text", decoded.notText);
   const { text: html, note } = decoded;
-  const { text, complete } = htmlToText(html);
+  const { text, complete } = isXhtml(html) ? xhtmlToText(html) : htmlToText(html);
   return {
     text,
     truncated: !whole || !complete,
@@ -40,16 +62,53 @@ export const extract: Extractor = (bytes, { whole }): Extracted => {
   };
 };
 
-/** The text of a page or of a part of one; not complete when it nests more than 200 deep. */
-export function htmlToText(html: string): { readonly text: string; readonly complete: boolean } {
+interface PageText {
+  readonly text: string;
+  /** False when the page nests more than 200 deep. */
+  readonly complete: boolean;
+}
+
+/** The text of a page or of a part of one, of at most 4 Mi UTF-16 units. */
+export function htmlToText(html: string): PageText {
   const text = convert(html.replaceAll(LEFT_OUT, ""), options);
   const all = text.replaceAll(LEFT_OUT, "");
   return { text: all, complete: all.length === text.length };
 }
 
+/** As `htmlToText`, by the rules of XML for what is empty and what is text. */
+export function xhtmlToText(xhtml: string): PageText {
+  const html = withoutCdata(xhtml).replaceAll(
+    EMPTY_ELEMENT,
+    (tag: string, name: string, attributes: string) =>
+      VOID_ELEMENT.test(name) ? tag : `<${name}${attributes}></${name}>`,
+  );
+  return htmlToText(html);
+}
+
+function isXhtml(html: string): boolean {
+  const head = html.slice(0, DECLARED_WITHIN);
+  return /^\s*<\?xml\s|\bxmlns\s*=\s*["']http:\/\/www\.w3\.org\/1999\/xhtml["']/.test(head);
+}
+
+/** CDATA sections as text, which HTML would take for comments. */
+function withoutCdata(xhtml: string): string {
+  const [before = "", ...sections] = xhtml.split("<![CDATA[");
+  return (
+    before +
+    sections
+      .map((section) => {
+        const end = section.indexOf("]]>");
+        return end < 0
+          ? section
+          : section.slice(0, end).replaceAll("<", "&lt;") + section.slice(end + 3);
+      })
+      .join("")
+  );
+}
+
 /** From `<title>`. */
 export function titleOf(html: string): string | undefined {
-  const inner = /<title\b[^>]*>([^<]{0,2000})/i.exec(html.slice(0, 65_536))?.[1];
+  const inner = /<title\b[^<>]*>([^<]{0,2000})/i.exec(html.slice(0, 65_536))?.[1];
   if (inner === undefined) return undefined;
   const title = convert(inner, { wordwrap: false }).trim();
   return title === "" ? undefined : title;

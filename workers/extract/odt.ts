@@ -9,32 +9,43 @@ import type { Zip } from "./zip.ts";
 const CONTENT = "content.xml";
 const BODY = "office:text";
 /** Not part of what a reader sees. */
-const UNREAD: ReadonlySet<string> = new Set(["text:tracked-changes", "office:annotation"]);
+const UNREAD: ReadonlySet<string> = new Set([
+  "office:annotation",
+  "svg:desc",
+  "svg:title",
+  "text:index-entry-span",
+  "text:index-title-template",
+  "text:tracked-changes",
+]);
 /** What stands for an element in the text, where it opens. */
-const opened: Readonly<Record<string, string>> = {
-  "text:tab": "\t",
-  "text:line-break": "\n",
+const opened: ReadonlyMap<string, string> = new Map([
+  ["text:tab", "\t"],
+  ["text:line-break", "\n"],
   // Repeated spaces are one; a count may be anything.
-  "text:s": " ",
-};
+  ["text:s", " "],
+  // These stand within a paragraph, close to its words.
+  ["draw:text-box", " "],
+  ["text:note", " "],
+  ["text:note-body", " "],
+]);
 /** Where it closes. */
-const closed: Readonly<Record<string, string>> = {
-  "text:p": "\n",
-  "text:h": "\n",
-  "table:table-cell": "\t",
-};
+const closed: ReadonlyMap<string, string> = new Map([
+  ["text:p", "\n"],
+  ["text:h", "\n"],
+  ["table:table-cell", "\t"],
+]);
 
 /** An ODT file. */
-export const extract: Extractor = (bytes, { units }) => {
+export const extract: Extractor = (bytes, { units, named }) => {
   const zip = openZip(bytes, "ODT");
-  if (!zip.has(CONTENT))
-    throw new Refusal("other type", "is a zip archive without an OpenDocument text", false);
   if (isEncrypted(zip)) throw new Refusal("encrypted", "is encrypted");
+  if (!zip.has(CONTENT))
+    throw new Refusal("other type", "is a zip archive without an OpenDocument text", named);
   const text = textOf(zip.text(CONTENT), units);
   return { text, truncated: text.length > units, ...propertiesOf(zip) };
 };
 
-// The members are encrypted one by one, which only the manifest says.
+// The members are encrypted one by one, or all of them as one; only the manifest says so.
 function isEncrypted(zip: Zip): boolean {
   const name = "META-INF/manifest.xml";
   return zip.has(name) && zip.text(name).includes("encryption-data");
@@ -56,12 +67,12 @@ function textOf(xml: string, units: number): string {
       open(name) {
         if (name === BODY) body += 1;
         else if (UNREAD.has(name)) unread += 1;
-        else add(opened[name]);
+        else add(opened.get(name));
       },
       close(name) {
         if (name === BODY) body -= 1;
         else if (UNREAD.has(name)) unread -= 1;
-        else add(closed[name]);
+        else add(closed.get(name));
       },
       text: add,
     },

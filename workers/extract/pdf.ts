@@ -10,6 +10,14 @@ const STREAM_BYTES = 64 * 1024 * 1024;
 /** A file may claim any number of pages. */
 const MAX_PAGES = 20_000;
 
+/** What pdf.js does without and says nothing of. */
+interface Losses {
+  /** Names of character maps that a font asks for and that are not there. */
+  readonly maps: ReadonlySet<string>;
+  /** How many buffers were refused so far. */
+  readonly refused: () => number;
+}
+
 type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;
 
 const options = {
@@ -24,21 +32,21 @@ const options = {
 
 /** A PDF file, page after page until there is enough text. */
 export const extract: Extractor = (bytes, extraction) =>
-  withBoundedBuffers(STREAM_BYTES, async () => {
-    const missing = new Set<string>();
-    const document = await open(bytes, missing);
+  withBoundedBuffers(STREAM_BYTES, async (refused) => {
+    const maps = new Set<string>();
+    const document = await open(bytes, maps);
     try {
-      return await read(document, extraction, missing);
+      return await read(document, extraction, { maps, refused });
     } finally {
       await document.loadingTask.destroy();
     }
   });
 
-/** `missing` receives the names of character maps that a font asks for and that are not there. */
-async function open(bytes: Uint8Array, missing: Set<string>): Promise<PdfDocument> {
+/** `maps` receives the names of character maps that are not there. */
+async function open(bytes: Uint8Array, maps: Set<string>): Promise<PdfDocument> {
   const BinaryDataFactory = class {
     fetch({ kind, filename }: { readonly kind: string; readonly filename: string }): never {
-      if (kind === "cMapUrl") missing.add(filename);
+      if (kind === "cMapUrl") maps.add(filename);
       throw new Error(`${filename} is not there`);
     }
   };
@@ -55,7 +63,7 @@ async function open(bytes: Uint8Array, missing: Set<string>): Promise<PdfDocumen
 async function read(
   document: PdfDocument,
   extraction: Extraction,
-  missing: ReadonlySet<string>,
+  { maps, refused }: Losses,
 ): Promise<Extracted> {
   const { units } = extraction;
   const pages: string[] = [];
@@ -65,30 +73,33 @@ async function read(
   const last = Math.min(document.numPages, MAX_PAGES);
   for (; number <= last && length <= units; number++) {
     if (extraction.cancelled()) throw stopped();
+    const refusedBefore = refused();
     try {
       const text = await readPage(document, number, units - length);
       pages.push(text);
       length += text.length;
+      // Behind the first operators of a page, pdf.js takes an error for the end of the page.
+      if (refused() > refusedBefore) broken += 1;
     } catch {
       broken += 1;
     }
   }
   const text = pages.join("\n");
-  if (text.trim() === "") throw withoutText(broken, missing);
+  if (text.trim() === "") throw withoutText(broken, maps);
   return {
     text,
     // A text without some of its pages is no whole text.
-    truncated: number <= document.numPages || broken > 0 || missing.size > 0,
+    truncated: number <= document.numPages || broken > 0 || maps.size > 0,
     ...(await propertiesOf(document)),
     notes: [
       ...(broken === 0 ? [] : [`${broken} of its ${document.numPages} pages could not be read`]),
-      ...(missing.size === 0 ? [] : ["some of its text is in fonts that cannot be read"]),
+      ...(maps.size === 0 ? [] : ["some of its text is in fonts that cannot be read"]),
     ],
   };
 }
 
-function withoutText(broken: number, missing: ReadonlySet<string>): Refusal {
-  const [map] = missing;
+function withoutText(broken: number, maps: ReadonlySet<string>): Refusal {
+  const [map] = maps;
   if (map !== undefined)
     return new Refusal(
       "unreadable fonts",

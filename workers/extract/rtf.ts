@@ -10,10 +10,22 @@ const TOKEN =
 
 /** Groups whose text is not printed, or not where it stands. */
 const UNREAD: ReadonlySet<string> = new Set(
-  "fonttbl colortbl stylesheet info pict object header headerl headerr headerf footer footerl footerr footerf fldinst listtable listoverridetable rsidtbl generator themedata colorschememapping datastore latentstyles xmlnstbl pgdsctbl filetbl revtbl nonshppict bkmkstart bkmkend xe tc mmathPr annotation atnid atnauthor".split(
+  "fonttbl colortbl stylesheet info pict object header headerl headerr headerf footer footerl footerr footerf fldinst listtable listoverridetable rsidtbl generator themedata colorschememapping datastore latentstyles xmlnstbl pgdsctbl filetbl revtbl nonshppict shprslt bkmkstart bkmkend xe tc mmathPr annotation atnid atnauthor".split(
     " ",
   ),
 );
+
+/** Groups that are printed although the group around them, which is named here, is not read. */
+const printed: ReadonlyMap<string, string> = new Map([
+  // The texts of text boxes, and of those of old versions.
+  ["shptxt", "shpinst"],
+  ["dptxbxtext", "do"],
+  // What is shown of an embedded object.
+  ["result", "object"],
+]);
+
+/** Text between `\name` and `\name0` is not printed. */
+const HIDING: ReadonlySet<string> = new Set(["deleted", "v"]);
 
 /** What stands for a control word in the text. */
 const symbols: Readonly<Record<string, string>> = {
@@ -22,6 +34,9 @@ const symbols: Readonly<Record<string, string>> = {
   sect: "\n",
   page: "\n",
   row: "\n",
+  column: "\n",
+  // It stands close to the word that it is a note of.
+  footnote: " ",
   tab: "\t",
   cell: "\t",
   nestcell: "\t",
@@ -79,12 +94,14 @@ interface Group {
   /** How many bytes stand after `\u` for readers that do not know it. */
   fallback: number;
   font: number;
+  /** Those of `HIDING` that are in force. */
+  hiding: readonly string[];
 }
 
 /** Reads one file; `read` runs once. */
 class RtfReader {
   readonly #source: string;
-  readonly #groups: Group[] = [{ destination: "text", fallback: 1, font: -1 }];
+  readonly #groups: Group[] = [{ destination: "text", fallback: 1, font: -1, hiding: [] }];
   readonly #fontPages = new Map<number, number>();
   #page = 1252;
   /** Bytes of the text that are not decoded yet, as Latin-1. */
@@ -131,7 +148,11 @@ class RtfReader {
     if (brace === "{") {
       if (this.#groups.length === MAX_DEPTH) throw broken();
       this.#groups.push({ ...this.#group });
-    } else if (this.#groups.length > 1) this.#groups.pop();
+    } else if (this.#groups.length > 1) {
+      const { destination } = this.#groups.pop() as Group;
+      // The end of what is printed of a group that is not read.
+      if (destination === "text" && this.#group.destination !== "text") this.#text += "\n";
+    }
     this.#optional = false;
   }
 
@@ -149,7 +170,15 @@ class RtfReader {
       group.font = number;
     } else if (word === "fcharset" && number !== undefined)
       this.#fontPages.set(group.font, charsets[number] ?? this.#page);
-    else if (word === "title" && group.destination === "info") group.destination = "title";
+    else if (HIDING.has(word) || word === "plain") {
+      this.#flush();
+      const others = word === "plain" ? [] : group.hiding.filter((each) => each !== word);
+      group.hiding = word === "plain" || number === 0 ? others : [...others, word];
+    } else if (printed.get(word) === group.destination) {
+      this.#flush();
+      group.destination = "text";
+      this.#write("\n");
+    } else if (word === "title" && group.destination === "info") group.destination = "title";
     else if (UNREAD.has(word) && group.destination === "text") group.destination = word;
     else if (this.#optional && group.destination === "text") group.destination = word;
     else if (Object.hasOwn(symbols, word)) {
@@ -182,8 +211,10 @@ class RtfReader {
   }
 
   #write(text: string): void {
-    const { destination } = this.#group;
-    if (destination === "text") this.#text += text;
+    const { destination, hiding } = this.#group;
+    // Breaks stay, so that words around what is hidden are not joined.
+    const isHidden = hiding.length > 0 && text.trim() !== "";
+    if (destination === "text" && !isHidden) this.#text += text;
     else if (destination === "title" && this.#title.length < 1_000) this.#title += text;
   }
 }

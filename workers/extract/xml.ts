@@ -13,6 +13,9 @@ const SLICE_UNITS = 64 * 1024;
 /** A document type stands at the beginning. */
 const TYPE_WITHIN = 4 * 1024;
 
+/** Of one element. The parser keeps them all, and one object of millions ends the whole process. */
+const MAX_ATTRIBUTES = 10_000;
+
 /** The events of a document, names with their prefixes, e.g. `w:p`. */
 export interface XmlHandler {
   open?(name: string, attributes: Readonly<Record<string, string>>): void;
@@ -22,8 +25,15 @@ export interface XmlHandler {
 
 /** Parses until the end or until `enough` says so; true when the whole was parsed. */
 export function parseXml(xml: string, handler: XmlHandler, enough: () => boolean): boolean {
+  let attributes = 0;
   const parser = new Parser(
     {
+      onopentagname: () => (attributes = 0),
+      onattribute() {
+        attributes += 1;
+        if (attributes > MAX_ATTRIBUTES)
+          throw new Refusal("broken XML", "has an element of more than 10,000 attributes");
+      },
       onopentag: (name, attributes) => handler.open?.(name, attributes),
       onclosetag: (name) => handler.close?.(name),
       ontext: (text) => handler.text?.(text),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { docx, epub, odt, zip } from "../../support/documents.ts";
-import { refusalOf, textOf } from "./extracting.ts";
+import { itemsOf, refusalOf, textOf } from "./extracting.ts";
 
 /** An archive whose member is `times` MiB of spaces. */
 function bomb(member: string, mib: number): Uint8Array {
@@ -13,6 +13,26 @@ function damaged(bytes: Uint8Array, at: number): Uint8Array {
   copy[at] = (copy[at] ?? 0) ^ 0xff;
   return copy;
 }
+
+describe("a zip archive without a document", () => {
+  it("is a failure under the name of a document, and another type under any other", async () => {
+    const archive = zip({ "[Content_Types].xml": "<Types/>", "a.xml": "<a/>" });
+    for (const name of ["a.docx", "a.DOTX", "a.odt"])
+      expect(await itemsOf(name, archive)).toMatchObject([{ kind: "skipped", failure: true }]);
+    for (const name of ["a", "a.bin2"])
+      expect(await itemsOf(name, archive)).toMatchObject([{ kind: "skipped", failure: false }]);
+  });
+});
+
+describe("an element of more attributes than a worker has memory for", () => {
+  it("is refused", async () => {
+    const attributes = Array.from({ length: 10_001 }, (_, at) => `a${at}=""`).join(" ");
+    const more = { "word/document.xml": `<w:document ${attributes}></w:document>` };
+    const refusal = "broken XML: has an element of more than 10,000 attributes";
+    expect(await refusalOf("a.docx", docx([], { more }))).toBe(refusal);
+    expect(await refusalOf("a.xml", `<a ${attributes}>`)).toBe(refusal);
+  });
+});
 
 describe("a DOCX", () => {
   it("gives its paragraphs, tables and notes, with its title and date", async () => {
@@ -49,6 +69,53 @@ describe("a DOCX", () => {
       "<w:p><w:del><w:r><w:delText>gone</w:delText></w:r></w:del><w:r><w:instrText>PAGE</w:instrText></w:r>" +
       "<mc:AlternateContent><mc:Choice><w:r><w:t>box</w:t></w:r></mc:Choice><mc:Fallback><w:r><w:t>box</w:t></w:r></mc:Fallback></mc:AlternateContent></w:p>";
     expect((await textOf("a.docx", docx(["kept"], { body }))).text).toBe("box\nkept\n");
+  });
+
+  it("says once what was moved, and has its hyphens and text boxes apart", async () => {
+    const run = (text: string): string => `<w:r><w:t>${text}</w:t></w:r>`;
+    const body =
+      `<w:p><w:pPr><w:rPr><w:moveFrom/></w:rPr></w:pPr><w:moveFrom>${run("moved")}</w:moveFrom>${run("first")}</w:p>` +
+      `<w:p><w:moveTo>${run("moved")}</w:moveTo><w:del><w:r><w:noBreakHyphen/></w:r></w:del></w:p>` +
+      "<w:p><w:r><w:t>e</w:t><w:noBreakHyphen/><w:t>mail</w:t><w:ptab/><w:t>right</w:t></w:r>" +
+      `<w:r><w:txbxContent><w:p>${run("box")}</w:p></w:txbxContent></w:r><constructor/></w:p>`;
+    const { text } = await textOf("a.docx", docx(["kept"], { body }));
+    expect(text).toBe("first\nmoved\ne-mail\tright\nbox\n\nkept\n");
+  });
+
+  it("is read from the main part and its notes wherever its package has them", async () => {
+    const document = (text: string): string =>
+      `<w:document><w:p><w:r><w:t>${text}</w:t></w:r></w:p></w:document>`;
+    const relationship = (type: string, target: string): Record<string, string> => ({
+      "[Content_Types].xml": "<Types/>",
+      "_rels/.rels": `<Relationships><Relationship Type="http://x/metadata/core-properties" Target="docProps/core.xml"/><Relationship Type="${type}" Target="${target}"/></Relationships>`,
+    });
+    const transitional =
+      "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument";
+    const strict = "http://purl.oclc.org/ooxml/officeDocument/relationships/officeDocument";
+    const online = {
+      ...relationship(transitional, "/word/document2.xml"),
+      "word/document2.xml": document("words"),
+      "word/footnotes.xml": document("note"),
+    };
+    expect((await textOf("a.docx", zip(online))).text).toBe("words\nnote\n");
+    const elsewhere = {
+      ...relationship(strict, "./main/text.xml"),
+      "main/text.xml": document("words"),
+      "main/endnotes.xml": document("note"),
+    };
+    expect((await textOf("a", zip(elsewhere))).text).toBe("words\nnote\n");
+    const lost = {
+      ...relationship(transitional, "word/lost.xml"),
+      "word/document.xml": document("words"),
+    };
+    expect((await textOf("a.docx", zip(lost))).text).toBe("words\n");
+    const workbook = {
+      ...relationship(transitional, "xl/workbook.xml"),
+      "xl/workbook.xml": document("cells"),
+    };
+    expect(await refusalOf("a", zip(workbook))).toBe(
+      "other type: is a zip archive without a Word document",
+    );
   });
 
   it("is recognised by its content under any name", async () => {
@@ -110,6 +177,14 @@ describe("an ODT", () => {
     expect(text).toMatchObject({ title: "An ODT", createdDate: "2024-03-01T10:00:00" });
   });
 
+  it("keeps notes and text boxes apart from the words around them", async () => {
+    const body =
+      "<text:p>word<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>A note.</text:p></text:note-body></text:note> more<draw:frame><draw:text-box><text:p>box</text:p></draw:text-box><svg:title>picture</svg:title></draw:frame>end<constructor/></text:p>" +
+      "<text:table-of-content-source><text:index-title-template>Contents</text:index-title-template></text:table-of-content-source>";
+    const { text } = await textOf("a.odt", odt(["last"], { body }));
+    expect(text).toBe("word 1 A note.\n more box\nend\nlast\n");
+  });
+
   it("is recognised by its content under any name", async () => {
     expect((await textOf("letter.txt", odt(["words"]))).text).toBe("words\n");
   });
@@ -120,6 +195,12 @@ describe("an ODT", () => {
     expect(
       await refusalOf("a.odt", odt(["x"], { more: { "META-INF/manifest.xml": manifest } })),
     ).toBe("encrypted: is encrypted");
+    const asOne = {
+      mimetype: "application/vnd.oasis.opendocument.text",
+      "encrypted-package": "\x01\x02",
+      "META-INF/manifest.xml": manifest,
+    };
+    expect(await refusalOf("a.odt", zip(asOne))).toBe("encrypted: is encrypted");
     expect(await refusalOf("a.odt", odt(["x"]).subarray(0, 200))).toBe(
       "broken ODT: cannot be read as ODT",
     );
@@ -142,6 +223,35 @@ describe("an EPUB", () => {
   it("is cut between chapters and says so", async () => {
     const book = epub(Array<string>(10).fill(`<p>${"word ".repeat(50)}</p>`));
     expect(await textOf("a.epub", book, { units: 300 })).toMatchObject({ truncated: true });
+  });
+
+  it("is XHTML: an empty element ends where it stands", async () => {
+    const pages = Array.from({ length: 300 }, (_, at) => `<a id="p${at}"/><p>page ${at}</p>`);
+    const text = await textOf("a.epub", epub([`<script src="x.js"/>${pages.join("")}`]));
+    expect(text).toMatchObject({ truncated: false, notes: [] });
+    expect(text.text.endsWith("page 299")).toBe(true);
+  });
+
+  it("that lacks a chapter or a part of one is no whole text, and says so", async () => {
+    const deep = `<p>words</p>${"<div>".repeat(300)}inmost${"</div>".repeat(300)}`;
+    expect(await textOf("a.epub", epub([deep]))).toMatchObject({
+      truncated: true,
+      notes: ["read up to 200 levels of a chapter"],
+    });
+    const long = `<p>words</p><!--${" ".repeat(4 * 2 ** 20)}-->`;
+    expect(await textOf("a.epub", epub([long]))).toMatchObject({
+      truncated: true,
+      notes: ["read up to 4 MiB of a chapter"],
+    });
+    const packaged = {
+      "OEBPS/book.opf":
+        '<package><manifest><item id="a" href="ch%200.xhtml"/><item id="b" href="lost.xhtml"/></manifest><spine><itemref idref="a"/><itemref idref="b"/></spine></package>',
+    };
+    expect(await textOf("a.epub", epub(["<p>words</p>"], packaged))).toMatchObject({
+      text: "words",
+      truncated: true,
+      notes: ["lacks some of its chapters"],
+    });
   });
 
   it("is refused when its chapters are encrypted, and read when only its fonts are", async () => {

@@ -47,10 +47,28 @@ describe("a PDF", () => {
     expect([text.text.length, text.truncated]).toEqual([1_000, true]);
   });
 
-  it("with a page that is not there is no whole text", async () => {
-    const missing = { dictionary: "/Filter /NoSuchFilter", stream: Buffer.from("x") };
-    const text = await textOf("a.pdf", pdf(["one", missing, "three"]));
-    expect(text.text).toContain("three");
+  it("with a page that cannot be read to its end is no whole text, and says so", async () => {
+    const packed = deflateSync(Buffer.from(`BT (${"two ".repeat(1_000)}) Tj ET`));
+    const cut = packed.subarray(0, packed.byteLength / 2);
+    const operators = "BT /F1 12 Tf 72 700 Td (two) Tj ET";
+    const bomb = deflateSync(
+      Buffer.concat([Buffer.from(operators), Buffer.alloc(70 * 2 ** 20, 32)]),
+    );
+    for (const stream of [cut, bomb]) {
+      const page = { dictionary: "/Filter /FlateDecode", stream };
+      const text = await textOf("a.pdf", pdf(["one", page, "three"]));
+      expect(text).toMatchObject({
+        truncated: true,
+        notes: ["1 of its 3 pages could not be read"],
+      });
+      expect(text.text.split(/\s+/)).toEqual(expect.arrayContaining(["one", "three"]));
+    }
+  });
+
+  it("with a page packed in an unknown way gives the other pages", async () => {
+    const page = { dictionary: "/Filter /NoSuchFilter", stream: Buffer.from("x") };
+    const { text } = await textOf("a.pdf", pdf(["one", page, "three"]));
+    expect(text.split(/\s+/)).toEqual(["one", "three"]);
   });
 
   it("is refused when it needs a password or is no PDF inside", async () => {

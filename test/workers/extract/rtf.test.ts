@@ -26,6 +26,17 @@ describe("an RTF", () => {
     expect(text.title).toBe("A Title");
   });
 
+  it("gives text boxes and shown objects once, notes apart, and nothing that is not printed", async () => {
+    const box = String.raw`before{\shp{\*\shpinst\shpleft0{\sp{\sn a}{\sv b}}{\shptxt box}}{\shprslt{\*\do{\dptxbxtext box}}}}after`;
+    const old = String.raw`{\*\do\dptxbx{\dptxbxtext old box\par}}{\object{\*\objdata 00ff}{\result shown}}`;
+    const hidden = String.raw`{\deleted gone}{\v not\par{\b shown \'e9\u233?}}\v hid\v0 seen\v hid\plain  again\deleted\v x\v0 x\deleted0 .`;
+    const noted = String.raw`word{\footnote A note.}`;
+    const text = await read(String.raw`{\rtf1 ${box} ${old} ${hidden} ${noted}}`);
+    expect(text.split(/\s+/)).toEqual(
+      "before box after old box shown seen again. word A note.".split(" "),
+    );
+  });
+
   it("skips what stands for a character in older readers, and binary data", async () => {
     expect(await read(String.raw`{\rtf1\uc2 a\u233 \'81\'82b\uc1\u233 xc}`)).toBe("aébéc");
     expect(await read("{\\rtf1 a{\\pict\\bin4 }}\\b}b}")).toBe("ab");
