@@ -122,6 +122,10 @@ describe("amounts", () => {
       "1.234,56",
       "1'234.56",
       "chf 1'234.56",
+      "chf 1’234.56",
+      "total 1’234.56",
+      "1 234,56 €",
+      "total 1 234.56",
       "eur 1234,56",
       "1234.56 usd",
       "1,234.56usd",
@@ -145,6 +149,35 @@ describe("amounts", () => {
         amounts: [amount],
         references: [],
       });
+  });
+
+  it("with thousands set apart by a space are one sum, as a quantity and a price are", () => {
+    expectTokens("amounts", {
+      "gesamt 9 234,56 €": ["9234.56"],
+      "somme 12 345 678,90": ["12345678.90"],
+      "2 148,20 €": ["2148.20"],
+      "12 500 €": ["12500.00"],
+      "12 500 eur due": ["12500.00"],
+      "12 500 items": [],
+      "€ 12 500 items": ["12.00"],
+      "2024 148,20": ["148.20"],
+      "call 030 148,20": ["148.20"],
+      "1 234,567 €": ["234567.00"],
+      "12,50 148,20": ["148.20"],
+    });
+  });
+
+  it("before a currency are sums also where another one follows", () => {
+    expectTokens("amounts", {
+      "total 20 € 60 €": ["20.00", "60.00"],
+      "20 eur 60 eur": ["20.00", "60.00"],
+      "30 € 40 € 50 €": ["30.00", "40.00", "50.00"],
+      "55,- €": ["55.00"],
+      "total: 95,- eur": ["95.00"],
+      "1’234.– chf": ["1234.00"],
+      "20,-- €": ["20.00"],
+      "customer 123456 ¥ 8842.50 ¥ 4981.": ["4981.00", "8842.50"],
+    });
   });
 
   it("agree with and without decimals", () => {
