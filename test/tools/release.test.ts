@@ -1,5 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -39,6 +47,15 @@ describe("the commit of a release", () => {
       time: 1_700_000_000,
     });
   });
+
+  it.skipIf(process.geteuid?.() !== 0)(
+    "is read in a clone of somebody else, as in a container",
+    () => {
+      const hash = git("rev-parse", "HEAD").trim();
+      for (const path of [folder, join(folder, ".git")]) chownSync(path, 4_711, 4_711);
+      expect(readCommit(folder).hash).toBe(hash);
+    },
+  );
 
   it("is refused, with the remedy, while files are changed or not added", () => {
     writeFileSync(join(folder, "b.txt"), "b");

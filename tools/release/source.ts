@@ -15,11 +15,17 @@ export interface Source {
   readonly version: string;
 }
 
-/** A clone writes nothing that the user's own settings of git would change. */
+/**
+ * A clone writes nothing that the user's own settings of git would change. Whoever builds a release
+ * of a folder trusts it, whoever it belongs to; that is a setting too.
+ */
 const environment = {
   ...process.env,
   GIT_CONFIG_GLOBAL: "/dev/null",
   GIT_CONFIG_SYSTEM: "/dev/null",
+  GIT_CONFIG_COUNT: "1",
+  GIT_CONFIG_KEY_0: "safe.directory",
+  GIT_CONFIG_VALUE_0: "*",
 };
 
 /** The commit of the clone at `root`. Throws when files differ from it or are not part of it. */
