@@ -170,8 +170,7 @@ describe("steward backup of a stopped daemon's folder", () => {
     "by root leaves no file that the daemon's user could not open",
     async () => {
       await daemon.stop();
-      for (const name of readdirSync(state))
-        if (/(^|-)lock$/.test(name)) rmSync(join(state, name));
+      for (const name of readdirSync(state)) if (/(^|-)lock$/.test(name)) rmSync(join(state, name));
       chownSync(state, 4711, 4712);
       for (const name of readdirSync(state)) chownSync(join(state, name), 4711, 4712);
       expect(await backup(join(temporaryFolder(), "made"))).toMatchObject({ code: 0, stderr: "" });

@@ -261,32 +261,35 @@ it("covers every primary store of the services", () => {
   );
 });
 
-describe.each(Object.entries(damages))("a store whose file %s", (_what, { happens, says, isWhole }) => {
-  it("keeps its service from work and no other one, until it is restored", async () => {
-    const state = join(temporaryFolder(), "state");
-    cpSync(whole, state, { recursive: true });
-    for (const store of stores) {
-      const path = join(state, `${store.spec.name}.mdb`);
-      const saved = join(temporaryFolder(), "saved");
-      copyFileSync(path, saved);
-      await happens(path, store.spec);
-      const damaged = contentOf(path);
-      await startsWithout(store, { state, path, says });
-      expect(contentOf(path)).toBe(damaged);
-      if (isWhole !== true) await checkNames(store.spec.name, { state, path });
-      rmSync(path, { recursive: true, force: true });
-      rmSync(`${path}-lock`, { recursive: true, force: true });
-      copyFileSync(saved, path);
-    }
-    const again = await start(state);
-    try {
-      await documentsWork(again);
-      await tokensWork(again);
-    } finally {
-      await again.stop();
-    }
-  });
-});
+describe.each(Object.entries(damages))(
+  "a store whose file %s",
+  (_what, { happens, says, isWhole }) => {
+    it("keeps its service from work and no other one, until it is restored", async () => {
+      const state = join(temporaryFolder(), "state");
+      cpSync(whole, state, { recursive: true });
+      for (const store of stores) {
+        const path = join(state, `${store.spec.name}.mdb`);
+        const saved = join(temporaryFolder(), "saved");
+        copyFileSync(path, saved);
+        await happens(path, store.spec);
+        const damaged = contentOf(path);
+        await startsWithout(store, { state, path, says });
+        expect(contentOf(path)).toBe(damaged);
+        if (isWhole !== true) await checkNames(store.spec.name, { state, path });
+        rmSync(path, { recursive: true, force: true });
+        rmSync(`${path}-lock`, { recursive: true, force: true });
+        copyFileSync(saved, path);
+      }
+      const again = await start(state);
+      try {
+        await documentsWork(again);
+        await tokensWork(again);
+      } finally {
+        await again.stop();
+      }
+    });
+  },
+);
 
 interface DamagedStore {
   readonly state: string;
