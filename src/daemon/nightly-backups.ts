@@ -45,7 +45,7 @@ export function nightlyBackups(
       at,
       keep: config.get(backupKeep),
       derived: derivedStores,
-      elsewhere: storesElsewhere(configuration),
+      elsewhere: () => storesElsewhere(configuration),
       version: stewardVersion(),
       needs,
     },

@@ -191,10 +191,15 @@ it("each run of a collector is a trace, with a span below it for each call, and 
           span.name === name &&
           Object.entries(attributes).every(([key, value]) => span.attributes[key] === value),
       );
+  const hostedSpans = { "vpn.network": "corp.test" };
+  // On a busy machine a run may run out of time.
+  const succeeded = (name: string): ReceivedSpan | undefined =>
+    found(name, hostedSpans).find(({ status }) => status === 0);
   await vi.waitFor(
     () => {
       for (const name of ["scrape users", "scrape keys", "tailscale.api devices"])
         expect(found(name).length, name).toBeGreaterThan(0);
+      expect(succeeded("scrape devices")).toBeDefined();
       expect(
         receiver
           .spans()
@@ -215,8 +220,7 @@ it("each run of a collector is a trace, with a span below it for each call, and 
     { timeout: 60_000, interval: 200 },
   );
   expect(await daemon.stop()).toEqual({ code: 0, signal: null });
-  const hostedSpans = { "vpn.network": "corp.test" };
-  const [devices] = found("scrape devices", hostedSpans);
+  const devices = succeeded("scrape devices");
   expect(devices).toMatchObject({
     kind: 1,
     parentSpanId: "",

@@ -71,7 +71,7 @@ describe("metrics that are pushed", () => {
   );
 
   it.each(["grpc", "http"] as const)(
-    "may find nobody there over %s: everything else goes on, and the log says so once for each signal",
+    "may find nobody there over %s: everything else goes on, and the log says so once for each signal and class",
     async (protocol) => {
       const endpoint = protocol === "grpc" ? "127.0.0.1:1" : "http://127.0.0.1:1";
       const daemon = await startDaemon({
@@ -81,12 +81,12 @@ describe("metrics that are pushed", () => {
       });
       expect((await runJob(daemon, "/api/v1/sync")).status).toBe("completed");
       expect(await daemon.stop()).toEqual({ code: 0, signal: null });
-      expect(
-        daemon.stderr
-          .filter((line) => /warn|error/.test(line) && line.includes("telemetry"))
-          .map((line) => /(metrics|logs) export failed/.exec(line)?.[1] ?? "")
-          .toSorted((left, right) => left.localeCompare(right)),
-      ).toEqual(["logs", "metrics"]);
+      const said = daemon.stderr
+        .filter((line) => /warn|error/.test(line) && line.includes("telemetry"))
+        .map((line) => /(metrics|logs) export failed.* class=(\S+)/.exec(line)?.slice(1, 3) ?? []);
+      expect(new Set(said.map(([signal]) => signal))).toEqual(new Set(["logs", "metrics"]));
+      // On a busy machine an attempt may also run out of time, which is a class of its own.
+      expect(new Set(said.map(String)).size).toBe(said.length);
     },
   );
 });

@@ -117,8 +117,9 @@ describe("the event loop is not held by", () => {
       expect(await sent).toEqual([413, 413, 413, 413]);
     });
     expect(answered).toBeGreaterThan(0);
-    // How many are answered depends on how fast this process asks; how long one waits, on the turns.
-    expect(turnMs).toBeLessThanOrEqual(MAX_TURN_MS);
+    // How many are answered depends on how fast this process asks; how long one waits, on the turns. One
+    // turn has a slice of each request.
+    expect(turnMs).toBeLessThanOrEqual(2 * MAX_TURN_MS);
   });
 });
 

@@ -45,8 +45,8 @@ export interface BackupsOptions {
   readonly keep: number;
   /** Derived stores to leave out; read before each backup. */
   readonly derived: () => readonly string[];
-  /** Stores outside the folder that belong to it. */
-  readonly elsewhere?: readonly StoreLocation[];
+  /** Stores outside the folder that belong to it; read before each backup, since some come later. */
+  readonly elsewhere?: () => readonly StoreLocation[];
   readonly version: string;
   /** Components that hold the stores. */
   readonly needs: readonly string[];
@@ -163,8 +163,9 @@ class Keeper {
   /** False where there is nothing to back up. */
   async #make(signal: AbortSignal): Promise<boolean> {
     const { clock, log, run } = this.#deps;
-    const { directory, target, keep, version, elsewhere = [] } = this.#options;
+    const { directory, target, keep, version } = this.#options;
     const derived = this.#options.derived();
+    const elsewhere = this.#options.elsewhere?.() ?? [];
     const folder = { directory, derived, elsewhere };
     if (storesToCopy(folder).length === 0) return false;
     makeFolder(target);
