@@ -4,7 +4,7 @@ import { formatAddress, isLoopback } from "../src/kernel/config/values/address.t
 import { defineKey, type Schema } from "../src/kernel/config/key.ts";
 import type { Check } from "../src/kernel/config/load.ts";
 import type { Complaint } from "../src/kernel/config/findings.ts";
-import { guessable } from "../src/kernel/config/checks/rules.ts";
+import { weakToken } from "../src/kernel/config/checks/rules.ts";
 import { defineTlsFiles } from "../src/kernel/config/checks/tls-files.ts";
 import { address, listOf, secret, string } from "../src/kernel/config/values/types.ts";
 
@@ -78,7 +78,7 @@ export const authToken = defineKey({
   type: secret,
   default: undefined,
   secret: true,
-  warn: guessable,
+  warn: weakToken,
   help: "Bearer token, or password of HTTP Basic, for everything but probes.",
 });
 

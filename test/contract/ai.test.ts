@@ -448,6 +448,26 @@ describe("a review", () => {
     });
   });
 
+  it("takes no empty list of fields for all of them", async () => {
+    for (const [path, body] of [
+      ["/results/any/apply", {}],
+      ["/results/batch-apply", { resultIds: ["any"] }],
+      ["/results/apply-all", {}],
+      ["/results/preflight", { scope: { type: "all_pending" } }],
+    ] as const)
+      expect(await api("POST", path, { ...body, fields: [] }), path).toMatchObject({
+        error: {
+          code: "VALIDATION_FAILED",
+          details: [
+            {
+              path: ["fields"],
+              message: expect.stringContaining("must have a value, or be left out") as string,
+            },
+          ],
+        },
+      });
+  });
+
   it("applies some fields as partial, and the rest later", async () => {
     const { id, paperlessId } = await freshResult();
     await api("POST", `/results/${id}/apply`, { fields: ["documentType"] });

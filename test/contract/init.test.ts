@@ -226,7 +226,8 @@ describe("steward init with a file of answers", () => {
       },
       prometheus: "127.0.0.1:2113",
       archive: "folders",
-      folders: [papers, `${papers}/`],
+      // No shell expands what is typed at a prompt.
+      folders: ["~/Papers & more", `${papers}/`],
       tokens: true,
       github: {
         url: codeHost.url,
@@ -234,7 +235,7 @@ describe("steward init with a file of answers", () => {
         private_key_file: join(own.folder, "app.pem"),
         organisation: "example-org",
       },
-      state: own.state,
+      state: "~/state",
     });
     expect(done.code, done.stderr).toBe(0);
     expect(done.stderr).toContain("config OK");
@@ -314,6 +315,11 @@ describe("steward init with a file of answers", () => {
       "a folder that is not there",
       () => ({ archive: "folders", folders: "/nonexistent/papers" }),
       "/nonexistent/papers cannot be read: ENOENT; check the path",
+    ],
+    [
+      "a folder of another user's home",
+      () => ({ archive: "folders", folders: "~ada/papers" }),
+      'folders must be a path without ~, got "~ada/papers"; write it out',
     ],
     [
       "an OAuth client that was removed",

@@ -268,3 +268,28 @@ describe("-validate", () => {
     expect(run({ HOME: "/" })).toEqual({ code: 0, stdout: "config OK\n", stderr: "" });
   });
 });
+
+describe("a token that no Bearer header can carry", () => {
+  it.each([
+    "correct horse battery staple",
+    "two-lines-of-a-file\nof-a-token",
+    "pässwörd-of-sixteen",
+  ])("is warned of: %j", (token) => {
+    const variables = [
+      "AUTH__TOKEN",
+      "ADMIN__AUTH__TOKEN",
+      "SCRAPE__AUTH__TOKEN",
+      "STREAMING__TOKEN",
+    ];
+    const { findings } = loadDaemonConfig(
+      undefined,
+      Object.fromEntries(variables.map((name) => [`STEWARD_${name}`, token])),
+    );
+    expect(
+      findings
+        .filter(({ rule }) => rule.includes("a Bearer header cannot carry"))
+        .map(({ path }) => path)
+        .toSorted(),
+    ).toEqual(["admin.auth.token", "auth.token", "scrape.auth.token", "streaming.token"]);
+  });
+});

@@ -1,5 +1,5 @@
 /** Questions about the document archive, tried with the client that a sync uses. */
-import { basename, resolve } from "node:path";
+import { basename } from "node:path";
 import { openArchive } from "../../dedup/archives/open.ts";
 import { createPaperlessClient } from "../../dedup/paperless/client.ts";
 import { PAPERLESS_TIMEOUT_MS } from "../../dedup/config.ts";
@@ -14,6 +14,7 @@ import { createPool } from "../../kernel/pool/pool.ts";
 import { stewardVersion } from "../../daemon/version.ts";
 import { ask, until } from "./answers.ts";
 import { scalar, secretLine, type InitDeps, type Part, type SecretFile } from "./part.ts";
+import { typedPath } from "./typed-path.ts";
 
 const MAX_FOLDERS = 100;
 const NAME_LENGTH = 60;
@@ -93,13 +94,13 @@ async function tryPaperless(
   }
 }
 
-async function askFolders({ answers, signal, say }: InitDeps): Promise<Part> {
+async function askFolders({ answers, environment, signal, say }: InitDeps): Promise<Part> {
   const text = await answers.read({
     id: "folders",
     text: "Folders with documents, separated by commas",
   });
   const written = text.split(",").flatMap((part) => part.trim() || []);
-  const paths = [...new Set(written.map((path) => resolve(path)))];
+  const paths = [...new Set(written.map((path) => typedPath(path, "folders", environment)))];
   if (paths.length === 0 || paths.length > MAX_FOLDERS)
     throw new StewardError("invalid", `folders must name 1 to ${MAX_FOLDERS} folders`, {
       field: "folders",

@@ -9,7 +9,7 @@ import { configureDaemon, daemonSchema } from "../../daemon/configuration.ts";
 import { misuseOf, type CommandOutput } from "../command.ts";
 import { newFileFor } from "../config-search.ts";
 import { validate } from "../validate.ts";
-import { ask, type Answers } from "./answers.ts";
+import { until, type Answers } from "./answers.ts";
 import { askArchive } from "./archive.ts";
 import { configurationText, SCHEMA_FILE, type ConfigurationParts } from "./configuration-text.ts";
 import { openFileAnswers } from "./file-answers.ts";
@@ -19,6 +19,7 @@ import type { InitDeps } from "./part.ts";
 import { hasTokens, storeApp } from "./store-app.ts";
 import { openTerminalAnswers } from "./terminal-answers.ts";
 import { askTokens, MOUNT, type TokensPart } from "./tokens.ts";
+import { typedPath } from "./typed-path.ts";
 
 export interface InitArguments {
   /** Undefined: the file that the daemon would find. */
@@ -87,13 +88,16 @@ async function askAll(deps: InitDeps): Promise<Plan> {
       remedy: "choose one of them; steward -demo shows all with simulated data",
     });
   const usual = isRoot() ? "/var/lib/steward" : stateFolder.defaultFrom?.(deps.environment);
-  const folder = await ask(deps.answers, {
+  const question = {
     id: "state",
     text: "Folder for all data of Steward",
     ...(usual === undefined || usual === "" ? {} : { usual }),
-  });
+  };
+  const folder = await until(deps.answers, async () =>
+    typedPath(await deps.answers.read(question), question.id, deps.environment),
+  );
   deps.answers.finish();
-  return { stateFolder: resolve(folder), network, archive, tokens };
+  return { stateFolder: folder, network, archive, tokens };
 }
 
 interface Writing extends Pick<InitDeps, "environment" | "say"> {

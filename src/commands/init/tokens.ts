@@ -1,6 +1,5 @@
 /** Questions about the GitHub App, tried with the engine that mints tokens. */
 import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
 import { Secret } from "../../kernel/base/secret.ts";
 import { httpUrl } from "../../kernel/config/checks/rules.ts";
@@ -9,6 +8,7 @@ import { DEFAULT_BASE_URL } from "../../tokens/engine/base-url.ts";
 import { ask, until } from "./answers.ts";
 import { checkApp, type GitHubApp } from "./check-app.ts";
 import type { InitDeps, Part } from "./part.ts";
+import { typedPath } from "./typed-path.ts";
 
 /** Where the app is stored: the mount that every configuration has. */
 export const MOUNT = "github/";
@@ -71,14 +71,18 @@ async function askApp({ answers, environment, signal, say }: InitDeps): Promise<
     text: "Organisation or user that the app is installed for; empty: not checked",
     usual: "",
   });
-  const app = { url, appId: Number(appId), privateKey: readKey(keyFile), organisation };
+  const app = {
+    url,
+    appId: Number(appId),
+    privateKey: readKey(typedPath(keyFile, "github.private_key_file", environment)),
+    organisation,
+  };
   say("Reading the app at GitHub; no token is minted.");
   for (const line of await checkApp(app, { environment, signal })) say(`  ${line}`);
   return app;
 }
 
-function readKey(file: string): Secret {
-  const path = resolve(file);
+function readKey(path: string): Secret {
   try {
     return Secret.of(readFileSync(path, "utf8"), path);
   } catch (error) {

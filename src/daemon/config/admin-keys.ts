@@ -2,7 +2,7 @@
 import { formatAddress, isLoopback, type Address } from "../../kernel/config/values/address.ts";
 import type { Complaint } from "../../kernel/config/findings.ts";
 import { authToken } from "../../../gateway/config.ts";
-import { guessable } from "../../kernel/config/checks/rules.ts";
+import { weakToken } from "../../kernel/config/checks/rules.ts";
 import { atKey } from "../../kernel/config/checks/key-finding.ts";
 import { defineKey, type Schema } from "../../kernel/config/key.ts";
 import type { Check } from "../../kernel/config/load.ts";
@@ -42,7 +42,7 @@ export const adminToken = defineKey({
   type: secret,
   default: undefined,
   secret: true,
-  warn: guessable,
+  warn: weakToken,
   help: "Bearer token, or password of HTTP Basic, for the monitor's pages, its JSON and its rpc; auth.token no longer opens them. Unset: auth.token does.",
 });
 export const adminTls = defineTlsFiles("admin.tls", "admin.listen");

@@ -15,7 +15,7 @@ import { assert } from "../base/errors.ts";
 import { createIssues, invalidRequest } from "./issues.ts";
 import { noted, readJsonText, type JsonText } from "./json-text.ts";
 import { nearest } from "../base/text/nearest.ts";
-import { acceptedNames, isWellKnown, jsonName } from "./style.ts";
+import { acceptedNames, fieldStyleOf, isWellKnown, jsonName } from "./style.ts";
 import {
   isObject,
   refuse,
@@ -207,7 +207,10 @@ function addSlot(plan: Plan, field: DescField): void {
 
 function takeOf(field: DescField): Take {
   const element = elementTake(field);
-  if (field.fieldKind === "list") return takeList(elementOrRefuseNull(field, element));
+  if (field.fieldKind === "list") {
+    const take = takeList(elementOrRefuseNull(field, element));
+    return fieldStyleOf(field).notEmpty ? takeFilled(take) : take;
+  }
   if (field.fieldKind === "map")
     return takeMap(elementOrRefuseNull(field, element), keyCheck(field.mapKey));
   return element;
@@ -239,6 +242,14 @@ function takeList(element: Take): Take {
       reading.path.pop();
       return taken;
     });
+  };
+}
+
+function takeFilled(list: Take): Take {
+  return (value, reading) => {
+    if (Array.isArray(value) && value.length === 0)
+      reading.issues.add(reading.path, "must have a value, or be left out", "too_small", "min_items");
+    return list(value, reading);
   };
 }
 

@@ -85,3 +85,18 @@ export function guessable(token: Secret | undefined): Complaint | undefined {
     ? undefined
     : { rule: "is shorter than 16 characters and can be guessed", remedy: "use 32 random ones." };
 }
+
+/** Warns about a token that clients cannot send as Bearer. */
+export function noBearer(token: Secret | undefined): Complaint | undefined {
+  return token === undefined || token.use((value) => /^[\x21-\x7e]+$/.test(value))
+    ? undefined
+    : {
+        rule: "has a space or another character that a Bearer header cannot carry",
+        remedy: "use one word of printable ASCII, e.g. of openssl rand -hex 32.",
+      };
+}
+
+/** Either of the two above. */
+export function weakToken(token: Secret | undefined): Complaint | undefined {
+  return noBearer(token) ?? guessable(token);
+}

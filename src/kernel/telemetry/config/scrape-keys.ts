@@ -7,6 +7,7 @@ import type { Finding } from "../../config/findings.ts";
 import { atKey } from "../../config/checks/key-finding.ts";
 import { defineKey, type Key, type Schema } from "../../config/key.ts";
 import type { Check } from "../../config/load.ts";
+import { noBearer } from "../../config/checks/rules.ts";
 import { defineTlsFiles } from "../../config/checks/tls-files.ts";
 import {
   address,
@@ -38,6 +39,7 @@ export const scrapeToken = defineKey({
   type: secret,
   default: undefined,
   secret: true,
+  warn: noBearer,
   help: "Bearer token, or password of HTTP Basic, for the pull listener. No other token is accepted there.",
 });
 export const scrapeAllowUnauthenticated = defineKey({

@@ -4,7 +4,7 @@ import type { Secret } from "../../../kernel/base/secret.ts";
 import type { Address } from "../../../kernel/config/values/address.ts";
 import type { Config } from "../../../kernel/config/config.ts";
 import type { Complaint } from "../../../kernel/config/findings.ts";
-import { baseUrl, guessable } from "../../../kernel/config/checks/rules.ts";
+import { baseUrl, weakToken } from "../../../kernel/config/checks/rules.ts";
 import { defineTlsFiles } from "../../../kernel/config/checks/tls-files.ts";
 import { defineKeyGroup, keysOf } from "../../../kernel/config/key-group.ts";
 import { defineKey, type Schema } from "../../../kernel/config/key.ts";
@@ -69,7 +69,7 @@ export const streaming = defineKeyGroup<StreamSection>("streaming", {
     type: secret,
     default: undefined,
     secret: true,
-    warn: guessable,
+    warn: weakToken,
     help: "Password of HTTP Basic with any user name, or token of the scheme Splunk.",
   },
   decompress: {

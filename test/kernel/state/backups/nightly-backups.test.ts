@@ -7,6 +7,7 @@ import { runBackupProcess } from "../../../../src/kernel/state/backups/backup-jo
 import type { RunBackup } from "../../../../src/kernel/state/backups/backup-job.ts";
 import { isBackupDue, parseTimeOfDay } from "../../../../src/kernel/state/backups/backup-times.ts";
 import { MANIFEST } from "../../../../src/kernel/state/backups/folder-backup.ts";
+import type { StoreLocation } from "../../../../src/kernel/state/backups/folder-backup.ts";
 import { backupName, keptBackups } from "../../../../src/kernel/state/backups/kept-backups.ts";
 import { createBackups } from "../../../../src/kernel/state/backups/nightly-backups.ts";
 import type {
@@ -135,6 +136,22 @@ describe("nightly backups", () => {
       backupName(night + 4 * DAY_MS),
     ]);
     expect(backups).toMatchObject({ name: "backups", readiness: "reported" });
+  });
+
+  it("contain stores outside the folder that appeared since the start", async () => {
+    const outside: StoreLocation[] = [];
+    const copied: (readonly StoreLocation[] | undefined)[] = [];
+    const { clock, backups } = await someNight(
+      (job, signal) => (copied.push([...(job.elsewhere ?? [])]), copy(job, signal)),
+      { elsewhere: () => outside },
+    );
+    await backups.look(never);
+    const directory = temporaryFolder();
+    await makeStore(directory);
+    outside.push({ directory, name: "other" });
+    clock.nowMs += DAY_MS;
+    await backups.look(never);
+    expect(copied).toEqual([[], outside]);
   });
 
   it("tell of one that failed, try again after an hour and leave nothing half made", async () => {
