@@ -5,13 +5,16 @@ import {
   type FieldRules,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 
+import { fieldStyleOf } from "../../src/kernel/wire/style.ts";
+
 /** Schema keywords; integers as numbers. */
 export type RuleValues = Readonly<Record<string, unknown>>;
 
-/** The rules of a field, empty without any. */
+/** The rules of a field, empty without any; also what only REST refuses. */
 export function rulesOf(field: DescField): RuleValues {
   if (field.proto.options === undefined || !hasOption(field, fieldRules)) return {};
-  return ruleValuesOf(getOption(field, fieldRules).type);
+  const filled = fieldStyleOf(field).notEmpty ? { minItems: 1 } : {};
+  return { ...ruleValuesOf(getOption(field, fieldRules).type), ...filled };
 }
 
 /**

@@ -248,7 +248,12 @@ function takeList(element: Take): Take {
 function takeFilled(list: Take): Take {
   return (value, reading) => {
     if (Array.isArray(value) && value.length === 0)
-      reading.issues.add(reading.path, "must have a value, or be left out", "too_small", "min_items");
+      reading.issues.add(
+        reading.path,
+        "must have a value, or be left out",
+        "too_small",
+        "min_items",
+      );
     return list(value, reading);
   };
 }
