@@ -19,6 +19,7 @@ import {
 } from "../kernel/config/values/types.ts";
 import { aiKeys } from "./ai/keys.ts";
 import { analysisSchema } from "./analysis/settings.ts";
+import { findOverlap } from "./archives/overlaps.ts";
 import { collectorNames } from "./paperless/figures/settings.ts";
 
 /** Where documents come from. Which fields an archive has depends on its kind. */
@@ -122,7 +123,7 @@ export const dedupArchives = defineKey({
     rule: fieldsOfKind,
   }),
   default: [],
-  rule: uniqueNames,
+  rule: (archives) => uniqueNames(archives) ?? findOverlap(archives),
   help: "Archives to find duplicates in.",
 });
 

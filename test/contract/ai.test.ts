@@ -278,6 +278,22 @@ describe("a run", () => {
     expect((await process({ documentIds: [id] })).result).toMatchObject({ succeeded: 1 });
   });
 
+  it("gets an answer for every document from a provider that limits the rate", async () => {
+    let freeAtMs = 0;
+    provider.reply = () => {
+      const now = performance.now();
+      if (now < freeAtMs) {
+        const seconds = `${(freeAtMs - now) / 1_000}`;
+        return { kind: "status", status: 429, headers: { "retry-after": seconds } };
+      }
+      freeAtMs = now + 100;
+      return suggestion();
+    };
+    const job = await process({ reprocess: true });
+    expect(job).toMatchObject({ status: "completed", result: { succeeded: DOCUMENTS, failed: 0 } });
+    expect(job.result.rateLimitPauses).toBeGreaterThan(0);
+  });
+
   it("ends when the key is refused, and says so", async () => {
     await configure({ batchSize: 1 });
     provider.reply = () => ({ kind: "status", status: 401 });

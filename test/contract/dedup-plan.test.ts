@@ -403,4 +403,31 @@ describe("GET /api/v1/export/delete-plan.json", () => {
     expect((await dedup(own, "--apply-plan", own.plan)).code).toBe(0);
     expect(Object.keys(filesBelow(own.folder))).toEqual(["a.txt", "c.txt"]);
   });
+
+  it("leaves out a file that two archives read, and stays applicable to the others", async () => {
+    const own = place({
+      "in/a.txt": letter("bridge"),
+      "c.txt": letter("garden"),
+      "d.txt": letter("garden"),
+    });
+    // A link hides from the configuration that one folder is in the other.
+    const link = join(own.home, "link");
+    symlinkSync(join(own.folder, "in"), link);
+    const more = `    - {name: linked, kind: folder, path: ${JSON.stringify(link)}}\n`;
+    const daemon = await startDaemon({ config: folderConfig(temporaryFolder(), own.folder, more) });
+    onTestFinished(async () => void (await daemon.stop()));
+    await runJob(daemon, "/api/v1/sync");
+    for (const { id } of (await rest(daemon, "GET", "/api/v1/jobs?type=analysis")).json.data)
+      await jobEnd(daemon, id);
+    const groups = (await rest(daemon, "GET", "/api/v1/duplicates")).json.data;
+    expect(groups).toHaveLength(2);
+    const groupIds = groups.map(({ id }: any) => id);
+    await rest(daemon, "POST", "/api/v1/delete-plan/accept", { groupIds });
+    const { json, text } = await rest(daemon, "GET", "/api/v1/export/delete-plan.json");
+    expect(names(json, own)).toEqual(["d.txt"]);
+    expect(json.retained).toMatchObject([{ reason: "is a file that two archives read" }]);
+    writeFileSync(own.plan, text);
+    expect((await dedup(own, "--apply-plan", own.plan)).code).toBe(0);
+    expect(Object.keys(filesBelow(own.folder))).toEqual(["c.txt", "in/a.txt"]);
+  });
 });

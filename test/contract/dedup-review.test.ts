@@ -71,8 +71,12 @@ interface Group {
   readonly members: readonly { readonly id: string; readonly primary: boolean }[];
 }
 
-async function groupsOf({ folder, state }: Pile): Promise<readonly Group[]> {
-  const result = await runSteward(["dedup", "--json", "--quiet", "--state", state, folder]);
+async function groupsOf(
+  { folder, state }: Pile,
+  args: readonly string[] = [],
+): Promise<readonly Group[]> {
+  const own = ["--json", "--quiet", "--state", state, ...args, folder];
+  const result = await runSteward(["dedup", ...own]);
   expect(result.code).toBe(0);
   return (JSON.parse(result.stdout) as { groups: readonly Group[] }).groups;
 }
@@ -283,6 +287,20 @@ describe("steward dedup review", () => {
     expect(await groupsOf(part)).toMatchObject([{ accepted: true }]);
     const groups = await groupsOf(own);
     expect(groups).toHaveLength(4);
+    for (const group of groups) expect(group).toMatchObject({ accepted: true });
+  });
+
+  it("keeps what was decided about groups that a run with another threshold does not find", async () => {
+    const own = pile();
+    const pty = review(own);
+    await pty.shows("Group 1 of 3");
+    pty.send("kkk");
+    await ends(pty, 0);
+    expect(await groupsOf(own, ["--threshold", "0.999"])).toMatchObject([
+      { accepted: true, members: [{}, {}] },
+    ]);
+    const groups = await groupsOf(own);
+    expect(groups).toHaveLength(3);
     for (const group of groups) expect(group).toMatchObject({ accepted: true });
   });
 });

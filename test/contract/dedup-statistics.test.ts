@@ -337,6 +337,19 @@ describe("settings as text", () => {
     await put({ settings: { "ai.maxRetries": "3", "ai.protectedTagNames": "[]" } });
   });
 
+  it("are given in one of two shapes, and with both nothing is changed", async () => {
+    const before = await get("config");
+    const both = { key: "ui.theme", value: "both", settings: { "ui.size": "large" } };
+    const wrong = [both, { ...both, settings: { "ui.theme": "both" } }, { key: "a" }, {}];
+    for (const body of wrong) {
+      const { status, json } = await put(body);
+      expect([status, json.error?.code]).toEqual([400, "VALIDATION_FAILED"]);
+      expect(json.error.message).toContain("give either key and value");
+    }
+    expect(await get("config")).toEqual(before);
+    expect((await put({ key: "ui.theme", value: "dark", settings: {} })).status).toBe(200);
+  });
+
   it("leave out credentials and connections, whatever their spelling", async () => {
     const before = await get("config");
     const { status, json } = await put({

@@ -108,6 +108,46 @@ describe("POST /api/v1/batch/delete-non-primary", () => {
     );
   });
 
+  it("deletes no document for itself, seen through two addresses of one archive", async () => {
+    const sim = await startArchive(fillGroups(2, 1));
+    onTestFinished(() => sim.stop());
+    const alias = sim.url.replace("127.0.0.1", "localhost");
+    const token = sim.estate.users[0]?.token.use((value) => value) ?? "";
+    const row = `    - {name: alias, kind: paperless, url: "${alias}", token: ${token}}\n`;
+    const daemon = await startDaemon({ config: configOf(sim, temporaryFolder(), row) });
+    onTestFinished(async () => void (await daemon.stop()));
+    await syncAndAnalyse(daemon);
+    const groups = await groupsOf(daemon);
+    expect(groups.map(({ members }) => members)).toEqual([
+      [1, 1],
+      [2, 2],
+    ]);
+    const groupIds = groups.map(({ id }) => id);
+    const job = await runJob(daemon, DELETE, { groupIds, confirm: true });
+    expect(trashed(sim)).toEqual([]);
+    expect(outcomes(job)).toEqual({ 1: "skipped", 2: "skipped" });
+    for (const { reason } of job.result.documents)
+      expect(reason).toMatch(/read through two archives; list each Paperless-ngx once/);
+  });
+
+  it("deletes a copy in another archive, although it has the same id there", async () => {
+    const [sim, other] = [
+      await startArchive(fillGroups(1, 1)),
+      await startArchive(fillGroups(1, 1)),
+    ];
+    onTestFinished(() => sim.stop());
+    onTestFinished(() => other.stop());
+    const token = other.estate.users[0]?.token.use((value) => value) ?? "";
+    const row = `    - {name: other, kind: paperless, url: "${other.url}", token: ${token}}\n`;
+    const daemon = await startDaemon({ config: configOf(sim, temporaryFolder(), row) });
+    onTestFinished(async () => void (await daemon.stop()));
+    await syncAndAnalyse(daemon);
+    const groupIds = (await groupsOf(daemon)).map(({ id }) => id);
+    const job = await runJob(daemon, DELETE, { groupIds, confirm: true });
+    expect(outcomes(job)).toEqual({ 1: "deleted" });
+    expect([...trashed(sim), ...trashed(other)]).toEqual([1]);
+  });
+
   it("skips what changed in the archive since the sync, and keeps its group pending", async () => {
     const { sim, daemon } = await start(fillGroups(4, 2));
     const groups = await groupsOf(daemon);

@@ -188,6 +188,25 @@ describe("a Paperless-ngx as archive", () => {
     expect((await runJob(daemon, "/api/v1/sync")).status).toBe("completed");
   });
 
+  it("is ready although a proxy refuses HEAD, and is synced although one request fails", async () => {
+    sim.faults.next("unknown", { kind: "status", status: 501 }, Number.POSITIVE_INFINITY);
+    sim.faults.next("tags", { kind: "status", status: 503 });
+    const probes = sim.requests()["unknown"] ?? 0;
+    expect(await runJob(daemon, "/api/v1/sync")).toMatchObject({ status: "completed" });
+    await expect
+      .poll(
+        async () => {
+          expect((await rest(daemon, "GET", "/api/v1/ready")).status).toBe(200);
+          return sim.requests()["unknown"] ?? 0;
+        },
+        { timeout: 60_000, interval: 500 },
+      )
+      .toBeGreaterThan(probes);
+    // The answer that the last probe brings is remembered, and asked for here.
+    expect((await rest(daemon, "GET", "/api/v1/ready")).status).toBe(200);
+    sim.faults.clear("unknown");
+  });
+
   it("keeps its documents when most of them vanish at once, until a sync with force", async () => {
     for (let id = 1; id <= 45; id++) if (id !== 30) sim.estate.trash(id);
     const job = await runJob(daemon, "/api/v1/sync");

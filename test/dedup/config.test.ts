@@ -74,6 +74,85 @@ describe("the archives", () => {
     );
   });
 
+  const pair = (a: string, b: string): string[] =>
+    problems(`dedup:\n  archives:\n    - {name: a, ${a}}\n    - {name: b, ${b}}\n`);
+
+  it.each([
+    ["http://p.test", "http://p.test"],
+    ["http://p.test/", "http://P.test:80"],
+    ["https://p.test/docs", "https://p.test/docs//"],
+  ])("do not read one Paperless-ngx twice, %s and %s", (one, other) => {
+    const row = (url: string, token: string): string =>
+      `kind: paperless, url: "${url}", token: ${token}`;
+    expect(pair(row(one, "mine"), row(other, "yours"))).toEqual([
+      "ERROR dedup.archives: must not read a Paperless-ngx twice, a and b have the same address (line 2) — list it once, with the token of a user who may view the documents of both.",
+    ]);
+    expect(pair(row(one, "mine"), row(`${other}/more`, "yours"))).toEqual([]);
+    expect(pair(row(one, "mine"), row(other.replace(/p\.test/i, "q.test"), "yours"))).toEqual([]);
+  });
+
+  it.each([
+    [
+      "path: /top",
+      "path: /top/in",
+      'b is in that of a (line 2) — remove b, or add "in/**" to exclude of a.',
+    ],
+    [
+      "path: /top/in",
+      "path: /top/",
+      'a is in that of b (line 2) — remove a, or add "in/**" to exclude of b.',
+    ],
+    [
+      "path: /top",
+      "path: /other/../top",
+      "b is that of a (line 2) — remove one of them, or divide the files by include and exclude.",
+    ],
+    [
+      "path: /",
+      "path: /a/b",
+      'b is in that of a (line 2) — remove b, or add "a/b/**" to exclude of a.',
+    ],
+    [
+      "path: /top",
+      "path: /top/in, include: ['*.txt']",
+      'b is in that of a (line 2) — remove b, or add "in/**" to exclude of a.',
+    ],
+    [
+      "path: /top, exclude: ['*.tmp', 'inner/**']",
+      "path: /top/in",
+      'b is in that of a (line 2) — remove b, or add "in/**" to exclude of a.',
+    ],
+  ])("do not read a file twice, with %s and %s", (one, other, problem) => {
+    expect(pair(`kind: folder, ${one}`, `kind: folder, ${other}`)).toEqual([
+      `ERROR dedup.archives: must not read a file twice, the folder of ${problem}`,
+    ]);
+  });
+
+  it.each([
+    ["path: /top", "path: /topmost"],
+    ["path: /top/a", "path: /top/b"],
+    ["path: /top, exclude: [in]", "path: /top/in"],
+    ["path: /top, exclude: ['in/**']", "path: /top/in"],
+    ["path: /top, exclude: [a]", "path: /top/a/b"],
+    ["path: /top, exclude: ['a/b/**']", "path: /top/a/b"],
+    ["path: /top, include: ['*.txt']", "path: /top, include: ['*.pdf']"],
+    ["path: /top, include: ['*.txt']", "path: /top, exclude: ['*.txt']"],
+    ["path: /top", "path: /top/.hidden"],
+    ["path: /top", "path: /top/..in"],
+    ["path: /top", "path: /top/node_modules/a"],
+  ])("may have folders that share no file, with %s and %s", (one, other) => {
+    expect(pair(`kind: folder, ${one}`, `kind: folder, ${other}`)).toEqual([]);
+  });
+
+  it("read a JSON Lines file once for each text that it holds", () => {
+    const row = "kind: jsonl, path: /a/b.jsonl";
+    expect(pair(row, "kind: jsonl, path: /a/../a/b.jsonl, id_field: key")).toEqual([
+      "ERROR dedup.archives: must not read a file twice, a and b have the same path (line 2) — remove one of them.",
+    ]);
+    expect(pair(row, `${row}, text_field: summary`)).toEqual([]);
+    expect(pair(row, "kind: folder, path: /a")).toEqual([]);
+  });
+
   it("take patterns only for folders", () => {
     expect(
       problems("dedup:\n  archives:\n    - {name: a, kind: jsonl, path: x, exclude: [y]}\n"),

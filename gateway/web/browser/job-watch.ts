@@ -2,7 +2,7 @@
 import type { Progress } from "../review/head.ts";
 import type { DuplicatesFacts } from "../review/load.ts";
 import { valueOf } from "../review/load.ts";
-import { followJob } from "./job-stream.ts";
+import { createJobFollower } from "./job-follower.ts";
 import { reviewClient } from "./review-client.ts";
 
 export interface JobWatch {
@@ -21,45 +21,36 @@ export interface JobWatchDeps {
 }
 
 export function createJobWatch(deps: JobWatchDeps): JobWatch {
-  let progress: Progress | undefined;
-  let ended: string | undefined;
-  const watch = (type: Progress["type"], jobId: string): void => {
-    progress = { jobId, type, progress: Number.NaN, message: "", lost: false };
-    followJob(jobId, {
-      progress: (event) => {
-        progress = { jobId, type, progress: event.progress, message: event.message, lost: false };
-        deps.draw();
-      },
-      lost: () => {
-        if (progress === undefined) return;
-        progress = { ...progress, lost: true };
-        deps.draw();
-      },
-      ended: (event) => {
-        [progress, ended] = [undefined, jobId];
-        if (event?.status === "failed")
-          deps.failed(`The ${type} failed: ${event.errorMessage ?? "the log says why"}`);
-        void deps.ended();
-      },
-    });
-    deps.draw();
+  /** Of the job that is followed. */
+  let type: Progress["type"] = "sync";
+  const jobs = createJobFollower({
+    draw: () => deps.draw(),
+    ended(_jobId, event) {
+      if (event?.status === "failed")
+        deps.failed(`The ${type} failed: ${event.errorMessage ?? "the log says why"}`);
+      void deps.ended();
+    },
+  });
+  const follow = (next: Progress["type"], jobId: string): void => {
+    if (jobs.progress !== undefined) return;
+    type = next;
+    jobs.follow(jobId);
   };
   return {
     get progress() {
-      return progress;
+      return jobs.progress && { ...jobs.progress, type };
     },
     follow({ activity }) {
       const known = valueOf(activity);
-      if (known === undefined || progress !== undefined) return;
+      if (known === undefined) return;
       const { sync, analysis } = known;
-      const [type, jobId] = sync.isSyncing
+      const [named, jobId] = sync.isSyncing
         ? (["sync", sync.currentJobId] as const)
         : (["analysis", analysis.isAnalyzing ? analysis.currentJobId : null] as const);
-      if (jobId !== null && jobId !== ended) watch(type, jobId);
+      if (jobId !== null) follow(named, jobId);
     },
-    async start(type, started) {
-      const jobId = await reviewClient.start(type);
-      if (progress === undefined) watch(type, jobId);
+    async start(chosen, started) {
+      follow(chosen, await reviewClient.start(chosen));
       await started();
     },
   };

@@ -9,14 +9,13 @@ import type {
   Setting,
 } from "../../../src/gen/dedup-json.ts";
 import { formatSome } from "../format.ts";
-import type { JobProgress } from "../pieces/job.ts";
 import { read, valueOf } from "../review/load.ts";
 import type { Outcome } from "../settings/connections.ts";
 import { loadSettings, type SettingsFacts } from "../settings/load.ts";
 import { settingsPage, type AnalysisCounts, type SettingsMarks } from "../settings/page.ts";
 import { PREFIXES, type FormName } from "../settings/words.ts";
 import { RefusedFields } from "./document-api.ts";
-import { followJob } from "./job-stream.ts";
+import { createJobFollower } from "./job-follower.ts";
 import { createLoadedPage } from "./loaded-page.ts";
 import { reviewClient } from "./review-client.ts";
 import { settingsClient, type AnalysisChange } from "./settings-client.ts";
@@ -33,8 +32,10 @@ const archiveTests = new Map<string, Outcome<ConnectionTest>>();
 const providerTests = new Map<string, Outcome<AiProviderTest>>();
 const ai = document.querySelector("#app [data-form=ai]") !== null;
 let preview: DedupConfigPreview | undefined;
-let progress: JobProgress | undefined;
 let done: AnalysisCounts | undefined;
+/** The form that is being saved. */
+let saving: FormName | undefined;
+let saves: Promise<void> = Promise.resolve();
 let asked = 0;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -44,13 +45,27 @@ const page = createLoadedPage<SettingsFacts>({
   loaded(facts) {
     const analysis = valueOf(facts.analysis);
     if (analysis?.isAnalyzing === true && analysis.currentJobId !== null)
-      follow(analysis.currentJobId);
+      jobs.follow(analysis.currentJobId);
+  },
+});
+const jobs = createJobFollower({
+  draw: () => page.draw(),
+  ended(jobId, event) {
+    done = undefined;
+    if (event?.status === "failed")
+      toast(`The analysis failed: ${event.errorMessage ?? "the log says why"}`);
+    if (event?.status === "cancelled") toast("The analysis was cancelled.");
+    run(async () => {
+      if (event?.status === "completed")
+        done = valueOf(await read(() => settingsClient.result(jobId)));
+      await page.load();
+    });
   },
 });
 
 function marks(): SettingsMarks {
   const draft = { values, problems, isLive: true };
-  return { draft, preview, progress, done, archiveTests, providerTests };
+  return { draft, preview, progress: jobs.progress, done, archiveTests, providerTests };
 }
 
 function settingOf(name: string): Setting | undefined {
@@ -61,15 +76,15 @@ function formOf(name: string): FormName {
   return name.startsWith(PREFIXES.ai) ? "ai" : "analysis";
 }
 
-function namesOf(form: FormName): readonly string[] {
-  return [...values.keys()].filter((name) => formOf(name) === form);
+/** What is typed and not saved. */
+function changesOf(form: FormName): ReadonlyMap<string, string> {
+  return new Map([...values].filter(([name]) => formOf(name) === form));
 }
 
-/** The changed settings with the types of the API; what is no number is left to the server to refuse. */
-function analysisChange(): AnalysisChange {
+/** Settings of the analysis with the types of the API; what is no number is left to the server to refuse. */
+function analysisChange(changes: ReadonlyMap<string, string>): AnalysisChange {
   return Object.fromEntries(
-    namesOf("analysis").map((name) => {
-      const text = values.get(name) ?? "";
+    [...changes].map(([name, text]) => {
       const isSwitch = settingOf(name)?.expects === "true or false";
       const value = isSwitch ? text === "true" : text.trim() === "" ? text : Number(text);
       return [name.slice(PREFIXES.analysis.length), Number.isNaN(value) ? text : value];
@@ -78,7 +93,8 @@ function analysisChange(): AnalysisChange {
 }
 
 function change(name: string, text: string): void {
-  if (text === settingOf(name)?.value) values.delete(name);
+  // The value before a save that runs is a change, too, once that save is done.
+  if (text === settingOf(name)?.value && saving !== formOf(name)) values.delete(name);
   else values.set(name, text);
   problems.delete(name);
   if (formOf(name) === "analysis") askPreview();
@@ -91,9 +107,9 @@ function askPreview(): void {
   preview = undefined;
   const mine = ++asked;
   for (const name of problems.keys()) if (formOf(name) === "analysis") problems.delete(name);
-  if (namesOf("analysis").length === 0) return;
+  if (changesOf("analysis").size === 0) return;
   timer = setTimeout(() => {
-    const done = settingsClient.preview(analysisChange()).then(
+    const done = settingsClient.preview(analysisChange(changesOf("analysis"))).then(
       (answer) => {
         if (mine === asked) preview = answer;
         return undefined;
@@ -120,12 +136,27 @@ function showProblems(form: FormName, thrown: unknown): void {
   if (known.length === 0) toast(thrown instanceof Error ? thrown.message : String(thrown));
 }
 
-async function save(form: FormName): Promise<void> {
-  const names = namesOf(form);
-  if (names.length === 0) return;
+/** After the save before it, with what was typed since. */
+function save(form: FormName): Promise<void> {
+  saves = saves.then(async () => {
+    const sent = changesOf(form);
+    if (sent.size === 0) return;
+    saving = form;
+    const isSaved = await send(form, sent);
+    if (isSaved) await page.load();
+    saving = undefined;
+    forget(form, isSaved ? sent : new Map());
+    if (isSaved && form === "analysis") askPreview();
+    page.draw();
+  });
+  return saves;
+}
+
+/** Whether the server took it. Never rejects. */
+async function send(form: FormName, sent: ReadonlyMap<string, string>): Promise<boolean> {
   try {
     if (form === "analysis") {
-      const { meta } = await settingsClient.saveAnalysis(analysisChange());
+      const { meta } = await settingsClient.saveAnalysis(analysisChange(sent));
       const count = meta?.recalculatedGroups ?? 0;
       toast(
         count > 0
@@ -133,23 +164,29 @@ async function save(form: FormName): Promise<void> {
           : "Saved.",
       );
     } else {
-      await settingsClient.saveTexts(
-        Object.fromEntries(names.map((name) => [name, values.get(name) ?? ""])),
-      );
+      await settingsClient.saveTexts(Object.fromEntries(sent));
       // What a test found was so of the settings before.
       providerTests.clear();
       toast("Saved. It holds from the next run on.");
     }
+    return true;
   } catch (thrown) {
     showProblems(form, thrown);
-    return page.draw();
+    return false;
   }
-  discard(form);
-  await page.load();
+}
+
+/** Drops what is saved, and what is the value of the server; what was typed since stays. */
+function forget(form: FormName, saved: ReadonlyMap<string, string>): void {
+  for (const [name, text] of changesOf(form)) {
+    if (text !== saved.get(name) && text !== settingOf(name)?.value) continue;
+    values.delete(name);
+    problems.delete(name);
+  }
 }
 
 function discard(form: FormName): void {
-  for (const name of namesOf(form)) {
+  for (const name of changesOf(form).keys()) {
     values.delete(name);
     problems.delete(name);
   }
@@ -178,35 +215,7 @@ async function test<T>(
 }
 
 async function analyse(): Promise<void> {
-  follow(await reviewClient.start("analysis"));
-}
-
-function follow(jobId: string): void {
-  if (progress !== undefined) return;
-  const draw = (next: JobProgress): void => {
-    progress = next;
-    page.draw();
-  };
-  done = undefined;
-  draw({ jobId, progress: Number.NaN, message: "", lost: false });
-  followJob(jobId, {
-    progress: (event) =>
-      draw({ jobId, progress: event.progress, message: event.message, lost: false }),
-    lost: () => {
-      if (progress !== undefined) draw({ ...progress, lost: true });
-    },
-    ended(event) {
-      progress = undefined;
-      if (event?.status === "failed")
-        toast(`The analysis failed: ${event.errorMessage ?? "the log says why"}`);
-      if (event?.status === "cancelled") toast("The analysis was cancelled.");
-      run(async () => {
-        if (event?.status === "completed")
-          done = valueOf(await read(() => settingsClient.result(jobId)));
-        await page.load();
-      });
-    },
-  });
+  jobs.follow(await reviewClient.start("analysis"));
 }
 
 async function takeOver(input: HTMLInputElement): Promise<void> {

@@ -3,17 +3,16 @@
  * and buttons ask for, and follows the job that runs.
  */
 import type { AiCostEstimate, AiPreflight } from "../../../src/gen/dedup-json.ts";
-import type { JobProgress } from "../pieces/job.ts";
 import { valueOf } from "../review/load.ts";
 import type { Field } from "../suggestions/fields.ts";
-import { readFilters } from "../suggestions/filters.ts";
+import { filterOf, readFilters, type Filters } from "../suggestions/filters.ts";
 import { loadOverview, loadResult, loadSuggestions } from "../suggestions/load.ts";
 import type { OpenResult, SuggestionsFacts } from "../suggestions/load.ts";
 import { suggestionsPage } from "../suggestions/page.ts";
 import { chosenAtFirst, isOpen, openChanges } from "../suggestions/result.ts";
 import { readAddress, watchAddress } from "./address.ts";
 import { startDialogs } from "./dialogs.ts";
-import { followJob } from "./job-stream.ts";
+import { createJobFollower } from "./job-follower.ts";
 import { createLoadedPage } from "./loaded-page.ts";
 import { areKeysOn, switchKeys, watchKeys } from "./review-keys.ts";
 import { suggestionClient } from "./suggestion-client.ts";
@@ -24,11 +23,11 @@ import { toast } from "./toasts.ts";
 const MAX_WAITING = 20;
 const REFRESH_MS = 15_000;
 
-let progress: JobProgress | undefined;
 let selected: string | undefined;
 /** Fields that the reader ticked, of the open suggestion. */
 let chosen: { readonly id: string; readonly fields: ReadonlySet<Field> } | undefined;
-let preflight: AiPreflight | undefined;
+/** The numbers of the question before all are applied, and the list that they are of. */
+let preflight: { readonly filters: Filters; readonly counts: AiPreflight } | undefined;
 let estimate: AiCostEstimate | undefined;
 let listed: string | undefined;
 let searched = readFilters(readAddress().params).search;
@@ -46,16 +45,23 @@ const page = createLoadedPage<SuggestionsFacts>({
   },
   view: (facts, state) =>
     suggestionsPage(facts, state, {
-      progress,
+      progress: jobs.progress,
       selected,
       chosen: chosen?.id === openId() ? chosen?.fields : undefined,
-      preflight,
+      preflight: preflight?.counts,
       estimate,
     }),
   loaded(facts) {
     keepRow(facts);
     const running = valueOf(facts.overview)?.running;
-    if (running !== undefined) follow(running.id);
+    if (running !== undefined) jobs.follow(running.id);
+  },
+});
+const jobs = createJobFollower({
+  draw: () => page.draw(),
+  ended(_jobId, event) {
+    if (event?.status === "failed") toast(`It failed: ${event.errorMessage ?? "the log says why"}`);
+    run(reload);
   },
 });
 
@@ -109,7 +115,7 @@ async function refreshOverview(): Promise<void> {
   if (page.facts !== facts || valueOf(overview) === undefined) return;
   page.draw({ ...facts, overview });
   const running = valueOf(overview)?.running;
-  if (running !== undefined) follow(running.id);
+  if (running !== undefined) jobs.follow(running.id);
 }
 
 async function step(by: number): Promise<void> {
@@ -211,10 +217,24 @@ function choose(field: Field, isOn: boolean): void {
 
 async function askBeforeAll(): Promise<void> {
   const filters = readFilters(readAddress().params);
-  preflight = await suggestionClient.preflight(filters);
-  if (preflight.totalDocuments === 0) return toast("There is nothing to apply in this list.");
+  const counts = await suggestionClient.preflight(filters);
+  if (!isListed(filters)) return toast("The list is another one now: choose again what to apply.");
+  if (counts.totalDocuments === 0) return toast("There is nothing to apply in this list.");
+  preflight = { filters, counts };
   page.draw();
   document.querySelector<HTMLDialogElement>("#dialog-apply-all")?.showModal();
+}
+
+/** Whether the page still lists what a question is about. */
+function isListed(filters: Filters): boolean {
+  const present = readFilters(readAddress().params);
+  return JSON.stringify(filterOf(present)) === JSON.stringify(filterOf(filters));
+}
+
+/** Applies the list that the dialog was about, whatever the address is by now. */
+function applyListed(): void {
+  const filters = preflight?.filters;
+  if (filters !== undefined) run(async () => jobs.follow(await suggestionClient.applyAll(filters)));
 }
 
 async function askBeforeProcess(): Promise<void> {
@@ -223,28 +243,6 @@ async function askBeforeProcess(): Promise<void> {
   estimate = await suggestionClient.estimate(overview.stats.unprocessed);
   page.draw();
   document.querySelector<HTMLDialogElement>("#dialog-process")?.showModal();
-}
-
-function follow(jobId: string): void {
-  if (progress !== undefined) return;
-  const draw = (next: JobProgress): void => {
-    progress = next;
-    page.draw();
-  };
-  draw({ jobId, progress: Number.NaN, message: "", lost: false });
-  followJob(jobId, {
-    progress: (event) =>
-      draw({ jobId, progress: event.progress, message: event.message, lost: false }),
-    lost: () => {
-      if (progress !== undefined) draw({ ...progress, lost: true });
-    },
-    ended(event) {
-      progress = undefined;
-      if (event?.status === "failed")
-        toast(`It failed: ${event.errorMessage ?? "the log says why"}`);
-      run(reload);
-    },
-  });
 }
 
 type Action = "next" | "previous" | "apply" | "reject" | "revert" | "search" | "help" | Tick;
@@ -293,7 +291,7 @@ const BUTTONS: Readonly<Record<string, (button: HTMLElement) => void>> = {
   reject: ACTIONS.reject,
   revert: ACTIONS.revert,
   again: ({ dataset }) =>
-    run(async () => follow(await suggestionClient.process([dataset["id"] ?? ""]))),
+    run(async () => jobs.follow(await suggestionClient.process([dataset["id"] ?? ""]))),
   reload: () => run(reload),
   "apply-all": () => run(askBeforeAll),
   process: () => run(askBeforeProcess),
@@ -340,11 +338,14 @@ watchAddress(() => {
   if (typed) page.loadSoon();
   else run(() => openResult(openId(), false));
 });
+// A dialog does not block the key Back, and its question is about the page that was left.
+addEventListener("popstate", () => {
+  for (const dialog of document.querySelectorAll<HTMLDialogElement>("dialog[open]")) dialog.close();
+});
 startTheme();
 startDialogs({
-  "apply-all": () =>
-    run(async () => follow(await suggestionClient.applyAll(readFilters(readAddress().params)))),
-  process: () => run(async () => follow(await suggestionClient.process())),
+  "apply-all": applyListed,
+  process: () => run(async () => jobs.follow(await suggestionClient.process())),
 });
 run(async () => {
   await page.load();

@@ -23,12 +23,14 @@ import { protobufCodec } from "../../kernel/state/values.ts";
 import type { Archive } from "../archives/archive.ts";
 import type { DocumentStore } from "../documents/store.ts";
 import { documents } from "../tables.ts";
-import { ask, createPace, type Asked, type Pace } from "./ask.ts";
+import { ask, type Asked } from "./ask.ts";
+import { createBreaker, type Breaker } from "./breaker.ts";
 import { createBudget, type Budget, type ReachedLimit } from "./budget.ts";
 import { addCharge, spentInMonth } from "./costs.ts";
 import { collectNames } from "./existing-names.ts";
 import { aiEnabled, type AiSettings, type ProviderName } from "./keys.ts";
 import { createNameMatcher, type NameMatcher } from "./names.ts";
+import { createPace, type Pace } from "./pace.ts";
 import { costOf, priceOf, type Price, type TokenUsage } from "./prices.ts";
 import { maxCostOf, outputTokensOf, systemPrompt, userPrompt } from "./prompt.ts";
 import type { AiProvider, ModelRequest } from "./providers/types.ts";
@@ -67,9 +69,6 @@ export interface ProcessResult {
   readonly stopped: ReachedLimit | null;
 }
 
-/** Equal failures in a row that end a run. */
-const BREAKER_FAILURES = 3;
-
 const cursorCodec = protobufCodec(AiProcessCursorSchema);
 
 export function createProcessJob(deps: ProcessDeps): JobType<AiProcessInput, ProcessResult> {
@@ -90,6 +89,7 @@ interface Run extends ProcessDeps {
   readonly price: Price | undefined;
   readonly budget: Budget;
   readonly pace: Pace;
+  readonly breaker: Breaker;
   readonly system: string;
   readonly schema: ModelRequest["schema"];
   /** Of what each request begins with: `system` and `schema`. */
@@ -99,7 +99,6 @@ interface Run extends ProcessDeps {
   /** Ends the run: nothing further starts. */
   readonly ending: AbortController;
   stopped: ReachedLimit | undefined;
-  failures: { message: string; count: number };
 }
 
 async function runProcess(
@@ -176,6 +175,7 @@ async function prepare(deps: ProcessDeps, job: JobContext<AiProcessInput>): Prom
       },
     ),
     pace: createPace(clock, config.rateDelayMs),
+    breaker: createBreaker(),
     system,
     schema,
     sharedBytes: Buffer.byteLength(system) + Buffer.byteLength(JSON.stringify(schema)),
@@ -187,7 +187,6 @@ async function prepare(deps: ProcessDeps, job: JobContext<AiProcessInput>): Prom
     totals,
     ending: new AbortController(),
     stopped: undefined,
-    failures: { message: "", count: 0 },
   };
 }
 
@@ -266,29 +265,11 @@ async function processDocument(run: Run, docNo: number): Promise<void> {
       ...asked,
       processingTimeMs: clock.monotonic() - startedMs,
     });
-    afterOutcome(run, asked);
+    const error = run.breaker.next(asked.outcome);
+    if (error !== undefined) run.ending.abort(error);
   } finally {
     reservation.settle(costUsd);
   }
-}
-
-/** Ends the run when nothing further can succeed. */
-function afterOutcome(run: Run, { outcome }: Asked): void {
-  if (!("failure" in outcome)) {
-    run.failures = { message: "", count: 0 };
-    return;
-  }
-  const { message, scope } = outcome;
-  const count = run.failures.message === message ? run.failures.count + 1 : 1;
-  run.failures = { message, count };
-  const isPassing = outcome.failure === "refusal" || outcome.failure === "max_tokens";
-  if (scope !== "run" && (isPassing || count < BREAKER_FAILURES)) return;
-  run.ending.abort(
-    new StewardError("upstream", `AI processing stopped: ${message}`, {
-      rule: outcome.failure,
-      remedy: "what was stored stays; correct the cause and start it again",
-    }),
-  );
 }
 
 type Found = Partial<

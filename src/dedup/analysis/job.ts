@@ -16,10 +16,11 @@ import {
 } from "../groups/generation-writer.ts";
 import { currentGeneration } from "../groups/generations.ts";
 import type { Identities } from "../groups/identity.ts";
-import { identitySteps } from "../groups/identity.ts";
 import type { GroupIndex } from "../groups/index.ts";
+import { forgetLost } from "../groups/lost.ts";
+import { matchGroups } from "../groups/match.ts";
 import type { Continued, PlanDeps } from "../groups/plan.ts";
-import { isAsListed, planFound, planKept, readKnown, readRejections } from "../groups/plan.ts";
+import { isAsListed, planFound, planKept, readRejections } from "../groups/plan.ts";
 import type { SliceOptions } from "../groups/steps.ts";
 import { createPause, runInSlices } from "../groups/steps.ts";
 import { documents } from "../tables.ts";
@@ -144,17 +145,11 @@ async function run(
   const phase = job.phase("group");
   await sweepGenerations((change) => job.commit(change));
   const writer = await createGenerationWriter((change) => job.commit(change), deps.index, readAtMs);
-  // Read anew: from here on a decision reaches the next generation, too.
-  const known = await readKnown(deps.env, deps.index, slices);
   const found = await runInSlices(foundGroups(outcome), slices);
   phase.step(1, `${found.length} groups found`);
-  const identities = await runInSlices(
-    identitySteps(
-      known,
-      found.map(({ members }) => members),
-    ),
-    slices,
-  );
+  // Known groups are read anew: a decision reaches the next generation, too, by now.
+  const exists = (docNo: number): boolean => deps.documents.index.syncedAtMs(docNo) !== undefined;
+  const identities = await matchGroups({ ...deps, exists }, found, slices);
   const continued = found.map((group, index) => ({
     found: group,
     known: identities.continues[index],
@@ -181,6 +176,7 @@ async function run(
     weights: weightsFingerprint(parameters),
   });
   const marked = await complete(job, deps, corpus, missing);
+  await forgetLost((change) => job.commit(change), identities.noLongerLost);
   await sweepGenerations((change) => job.commit(change));
 
   const { classifier, total } = corpus;

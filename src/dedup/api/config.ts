@@ -135,9 +135,9 @@ function valuesOf({
   value,
   settings,
 }: Pick<UpdateConfigRequest, "key" | "value" | "settings">): Record<string, string> {
-  const isSingle = key !== undefined && value !== undefined;
-  if (isSingle) return { [key]: value };
-  if (key === undefined && value === undefined && Object.keys(settings).length > 0) return settings;
+  const isSeveral = Object.keys(settings).length > 0;
+  if (key !== undefined && value !== undefined && !isSeveral) return { [key]: value };
+  if (key === undefined && value === undefined && isSeveral) return settings;
   const message = "give either key and value, both text, or settings with a text for each name";
   throw new StewardError("invalid", message, {
     field: key === undefined ? "settings" : "value",

@@ -72,7 +72,7 @@ async function* bytesOf(plan: DeletePlan): AsyncGenerator<string> {
 
 async function makePlanFile(deps: DeletePlanFileDeps, signal: AbortSignal): Promise<DeletePlan> {
   const collected = await collectAccepted(deps, signal);
-  const files = await readFiles(deps, [...collected.facts.values()], signal);
+  const files = holdShared(await readFiles(deps, [...collected.facts.values()], signal));
   const fileOf = (docNo: number): PlanFileOfDocument =>
     files.get(docNo) ?? { path: "", held: "was not read" };
   const { go, retained } = await judge(deps, collected, ({ docNo }) => fileOf(docNo), signal);
@@ -108,6 +108,24 @@ async function readFiles(
   );
   for await (const [docNo, file] of read) files.set(docNo, file);
   return files;
+}
+
+/**
+ * A file that two archives reach, e.g. through a symbolic link, is two documents: deleting one would
+ * delete the other, which may be the one that stays.
+ */
+function holdShared(
+  files: ReadonlyMap<number, PlanFileOfDocument>,
+): ReadonlyMap<number, PlanFileOfDocument> {
+  const byPath = Map.groupBy(files.values(), ({ path }) => path);
+  const isShared = ({ path }: PlanFileOfDocument): boolean =>
+    path !== "" && (byPath.get(path) ?? []).length > 1;
+  return new Map(
+    [...files].map(([docNo, file]) => [
+      docNo,
+      isShared(file) ? { ...file, held: file.held ?? "is a file that two archives read" } : file,
+    ]),
+  );
 }
 
 async function readFile(

@@ -20,7 +20,6 @@ const classes: Readonly<Record<string, string>> = {
   ESTALE: "stale file handle",
   transport: "connection failed",
   timeout: "timeout",
-  server: "server error",
 };
 
 /** An archive that cannot be reached, with the class of the failure. */

@@ -96,6 +96,7 @@ async function* readSource(
     yield { items: [readAlready(name)], fraction: 1 };
     return;
   }
+  const before = await stateOf(source);
   const slices = readSlices(pool, { name, source, record }, options.signal);
   const firstLines = new Map<string, number>();
   // One slice more than there are threads, so that none of them waits for this one.
@@ -107,6 +108,16 @@ async function* readSource(
     yield { items: withoutEqualIds(items, firstLines), blocks, fraction };
     await nextTurn(options.signal);
   }
+  // Lines that are not written yet may be missing: none of the known documents counts as gone.
+  if (before !== undefined && (await stateOf(source)) !== before)
+    yield { items: [failed(name, "changed", CHANGED, "any")], fraction: 1 };
+}
+
+const CHANGED = "was changed while it was read, so that lines may be missing";
+
+/** The state of a regular file; undefined for anything else, and for what is gone. */
+async function stateOf(source: JsonlSource): Promise<string | undefined> {
+  return "path" in source ? await sourceVersion(source.path).catch(() => undefined) : undefined;
 }
 
 /**

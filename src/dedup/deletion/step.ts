@@ -39,6 +39,9 @@ const CHANGED = "has changed in the archive since the last sync; sync and analys
 const KEPT_CHANGED =
   "would lose its counterpart: the text of the document that stays for it has changed";
 
+const SEEN_TWICE =
+  "has the id and the date added of the document that stays for it: it seems to be that document, read through two archives; list each Paperless-ngx once in dedup.archives";
+
 /** Rejects with the signal's reason only; a failing archive is an outcome. */
 export async function deleteDocument(
   deps: StepDeps,
@@ -70,6 +73,7 @@ async function attempt(
   if (!areEqual(fingerprintOf(live.version), row.fingerprint)) return skipped(CHANGED);
   const kept = await readKept(deps, row.keepDocNo, signal);
   if (typeof kept === "string") return skipped(kept);
+  if (isSeenTwice(row, live, kept)) return skipped(SEEN_TWICE);
   if (merge && kept.archive !== row.archive)
     return skipped("cannot be merged, since the document that stays for it is in another archive");
   // Nothing waits between this look at the store and the writes but the merge itself.
@@ -101,12 +105,32 @@ function mergeInto(
   return applyMerge(writer, primary, [member], { fields: mergeFields, signal });
 }
 
+/** The document that stays for another one. */
+interface KeptDocument {
+  readonly archive: string;
+  readonly paperlessId: number;
+  /** When it was added to the archive, as the archive writes it. */
+  readonly added: string | undefined;
+}
+
+/**
+ * Whether both are one document of one server that is listed under two addresses. Two servers give
+ * one id to two documents, but do not add them at the same instant.
+ */
+function isSeenTwice(row: DeletionRow, live: LiveDocument, kept: KeptDocument): boolean {
+  return (
+    kept.archive !== row.archive &&
+    kept.paperlessId === row.paperlessId &&
+    kept.added === live.added
+  );
+}
+
 /** The document that stays, if the archive still has it with the text that the store has. */
 async function readKept(
   deps: StepDeps,
   docNo: number,
   signal: AbortSignal,
-): Promise<{ readonly archive: string; readonly paperlessId: number } | string> {
+): Promise<KeptDocument | string> {
   const row = deps.env.read((snapshot) => snapshot.get(documents, docNo));
   const writer = row && writerOf(deps, row.archive);
   if (row?.paperlessId === undefined || writer === undefined)
@@ -120,7 +144,7 @@ async function readKept(
     live.content.toWellFormed() !== (await deps.documents.fullText(row))
   )
     return KEPT_CHANGED;
-  return { archive, paperlessId };
+  return { archive, paperlessId, added: live.added };
 }
 
 /** Why the store no longer lets a document go; undefined when it does. */

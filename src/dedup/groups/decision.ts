@@ -55,6 +55,11 @@ export function isDecided(decision: DecisionRow): boolean {
   return decision.status !== GroupStatus.PENDING;
 }
 
+/** Whether a person accepted the group or chose what stays: worth keeping without a verdict. */
+export function isReviewed({ acceptedAtMs, primary }: DecisionRow): boolean {
+  return acceptedAtMs !== undefined || primary !== undefined;
+}
+
 /** Whether some of the members were not there when the verdict was given. */
 export function hasNewMembers(decision: DecisionRow, members: readonly number[]): boolean {
   if (!isDecided(decision)) return false;

@@ -16,6 +16,7 @@ import {
   flipGeneration,
 } from "./generations.ts";
 import type { GroupIndex } from "./index.ts";
+import { isLost, LOST_GENERATION, loseGroup } from "./lost.ts";
 import { withoutMembers } from "./row.ts";
 import type { Commit } from "./store.ts";
 import { removedRow } from "./store.ts";
@@ -49,7 +50,10 @@ export interface GenerationWriter {
   write(planned: readonly PlannedGroup[]): Promise<void>;
   /** Counts groups that stay as readers see them. */
   leave(count: number): void;
-  /** Removes groups, but those that were decided about meanwhile. */
+  /**
+   * Removes groups, but those that were decided about meanwhile. What was accepted, or has a chosen
+   * primary, becomes lost.
+   */
   remove(ids: readonly string[]): Promise<void>;
   /** Groups taken so far. */
   readonly written: number;
@@ -183,22 +187,22 @@ function sweepSome(tx: Tx): number {
   const [current, base] = [currentGeneration(tx), baseGeneration(tx)];
   return (
     (current === base ? 0 : mergeSome(tx, current, base)) ||
-    removeSome(tx, { end: [base] }) ||
+    removeSome(tx, { start: [LOST_GENERATION + 1], end: [Math.max(base, LOST_GENERATION + 1)] }) ||
     removeSome(tx, { start: [base + 1] })
   );
 }
 
 function mergeSome(tx: Tx, current: number, base: number): number {
   const found = tx.range(groups, { prefix: [current], limit: SWEEP_ROWS });
-  // Deleted there and stored here.
-  const [merged = []] = changeBatches(found, ([, row]) => sum(sizeOfRow(row), sizeOfRow(row)));
+  // Deleted there and stored here, or taken out of the base and perhaps stored as lost.
+  const [merged = []] = changeBatches(found, ([, row]) => {
+    const moved = sizeOfRow(row.removed ? (tx.get(groups, [base, row.id]) ?? row) : row);
+    return sum(moved, moved);
+  });
   for (const [, row] of merged) {
     tx.delete(groups, [current, row.id]);
-    if (!row.removed) tx.put(groups, [base, row.id], row);
-    else {
-      tx.delete(groups, [base, row.id]);
-      tx.delete(decisions, row.id);
-    }
+    if (row.removed) loseGroup(tx, base, row.id);
+    else tx.put(groups, [base, row.id], row);
   }
   return merged.length;
 }
@@ -209,7 +213,7 @@ function removeSome(tx: Tx, bounds: Bounds): number {
   const [stale = []] = changeBatches(found, ([, row]) => sizeOfRow(row));
   for (const [[generation, id]] of stale) {
     tx.delete(groups, [generation, id]);
-    if (!tx.get(groups, [baseGeneration(tx), id])) tx.delete(decisions, id);
+    if (!tx.get(groups, [baseGeneration(tx), id]) && !isLost(tx, id)) tx.delete(decisions, id);
   }
   return stale.length;
 }

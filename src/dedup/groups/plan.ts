@@ -138,11 +138,11 @@ export async function planFound(
   });
 }
 
-/** Whether a group that was described again differs from what readers see. */
-function changeOf(row: GroupRow, id: string, env: Env): "updated" | "none" {
+/** How a group that was described again differs from what readers see. */
+function changeOf(row: GroupRow, id: string, env: Env): PlannedGroup["change"] {
   const before = env.read((snapshot) => readGroup(snapshot, id)?.row);
+  if (before === undefined) return "created";
   const same =
-    before !== undefined &&
     sameScores(row, before) &&
     row.suggestedPrimary === before.suggestedPrimary &&
     row.reasons.length === before.reasons.length &&

@@ -67,7 +67,10 @@ export interface PaperlessCall {
 /** Calls of one Paperless-ngx. Errors are the archive's, code `upstream`, unless stated otherwise. */
 export interface PaperlessClient {
   readonly name: string;
-  /** Resolves when anything answers at the address, within 5 s, without a credential. */
+  /**
+   * Resolves when anything answers at the address over HTTP, whatever its status, within 5 s and
+   * without a credential. Not retried.
+   */
   probe(signal: AbortSignal): Promise<void>;
   /**
    * A page of a list below `/api/`, e.g. `documents`. Undefined for a page behind the last one, as
@@ -205,9 +208,10 @@ export function createPaperlessClient(
           signal,
         );
       } catch (error) {
-        // A redirect to the login page, a refusal: it lives. A proxy's 5xx says that it does not.
+        // A redirect to the login page, a refusal, a 501 to HEAD: something answered. Whether it
+        // serves documents is for the requests of a sync to find out, which are retried.
         const status = failureOf(error)?.status ?? 0;
-        if (status === 0 || status >= 500) throw asPaperlessError(name, error);
+        if (status === 0) throw asPaperlessError(name, error);
       }
     },
     async page(list, query, signal) {

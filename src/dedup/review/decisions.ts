@@ -11,7 +11,7 @@ import type { Clock } from "../../kernel/base/clock.ts";
 import type { Env, Tx } from "../../kernel/state/types.ts";
 import type { ReportableGroup } from "../analysis/outcome.ts";
 import { isAccepted } from "../groups/acceptance.ts";
-import { hasNewMembers, newDecision, statusOf } from "../groups/decision.ts";
+import { hasNewMembers, isReviewed, newDecision, statusOf } from "../groups/decision.ts";
 import { identitySteps, newGroupId } from "../groups/identity.ts";
 import { createGroupIndex } from "../groups/index.ts";
 import { acceptGroup, setPrimary, setStatus, withdrawGroup } from "../groups/review.ts";
@@ -59,7 +59,8 @@ export interface Decisions {
   readonly rejections: readonly (readonly number[])[];
   /**
    * The groups of the run with their ids and decisions, in the given order. Stores which members
-   * the known ones have now. Call once.
+   * the known ones have now, and forgets those that were not found again and about which nothing
+   * stands. Call once.
    */
   match(found: readonly ReportableGroup[]): Promise<Matched>;
   /** Primaries that people chose in groups of any status, by the numbers of the run. */
@@ -134,9 +135,12 @@ export async function loadDecisions(deps: DecisionsDeps): Promise<Decisions> {
       });
       for (const { group, before } of matched)
         if (before) await storeMembers(group, before, { env, numbers, nowMs: clock.now() });
-      for (const removed of ids.removed)
-        if (byKnown.get(removed)?.complete === true && removed.members.length > 0)
+      for (const removed of ids.removed) {
+        const before = byKnown.get(removed);
+        // A run with another threshold may not find a group that the next one finds again.
+        if (before?.complete === true && removed.members.length > 0 && !isReviewed(before.decision))
           await env.write((tx) => restore(tx, removed.id, undefined));
+      }
       for (const { row, change: kind } of planKept(ids.kept, { env, readAtMs: clock.now() }))
         if (kind === "updated") await env.write((tx) => putRow(tx, row));
       const kept = ids.kept.flatMap((one) => {

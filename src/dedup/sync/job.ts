@@ -157,7 +157,8 @@ async function readArchive(
     return true;
   };
   try {
-    await archive.check(signal);
+    // Reading begins with requests that are repeated; a probe fails at the first passing error.
+    if (archive.kind !== "paperless") await archive.check(signal);
     step(0, `reading ${archive.name}`);
     // Where nothing is known, asking first would read everything twice.
     const force = input.force || part.known === 0;

@@ -4,6 +4,7 @@
  */
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
 import type { Tx } from "../../kernel/state/types.ts";
+import type { Archive } from "../archives/archive.ts";
 import { documents } from "../tables.ts";
 import { commit, isArchiveFailure } from "./run.ts";
 import type { ArchiveRun, SyncRun } from "./run.ts";
@@ -31,7 +32,7 @@ export async function reconcile(
   const { gone, spared } = await findGone(run, byName);
   for (const [part, count] of spared) {
     run.tally.remark(
-      `${part.archive.name}: ${count} documents are no longer listed but kept, because ${part.seen.anywhere} lines could not be read; fix those lines or run sync with force`,
+      `${part.archive.name}: ${count} documents are no longer listed but kept, because part of the archive could not be read; fix that part or run sync with force`,
     );
   }
   const removable: number[] = [];
@@ -86,16 +87,17 @@ async function findGone(
 }
 
 /**
- * Those of them that the archive confirms to be gone. It lists what its user may see, so that a
- * user who loses rights looks like a mass deletion: that fails the archive, and nothing is removed.
+ * Those of them that the archive confirms to be gone. A user who loses rights, a folder that is not
+ * mounted, and a file that is half written look like a mass deletion: that fails the archive, and
+ * nothing is removed.
  */
 async function confirmed(run: SyncRun, part: ArchiveRun, gone: readonly Gone[]): Promise<number[]> {
   const { archive } = part;
   const { signal, input } = run.job;
-  if (archive.stillThere === undefined) return gone.map(({ docNo }) => docNo);
   try {
     if (!input.force && gone.length > MASS_FROM && gone.length * 2 > part.known)
-      throw massDeletion(archive.name, gone.length, part.known);
+      throw massDeletion(archive, gone.length, part.known);
+    if (archive.stillThere === undefined) return gone.map(({ docNo }) => docNo);
     const there = await archive.stillThere(
       gone.map(({ ref }) => ref),
       signal,
@@ -109,16 +111,21 @@ async function confirmed(run: SyncRun, part: ArchiveRun, gone: readonly Gone[]):
   }
 }
 
-function massDeletion(name: string, gone: number, known: number): StewardError {
+function massDeletion({ name, kind }: Archive, gone: number, known: number): StewardError {
+  const deleted = kind === "folder" ? "deleted or moved" : "deleted";
   return new StewardError(
     "upstream",
-    `archive ${name} no longer lists ${gone} of ${known} known documents; they are kept. Run sync with force if they really were deleted`,
-    {
-      rule: "VANISHED",
-      remedy: `check that the user of archive "${name}" may still view all documents, or run sync with force`,
-    },
+    `archive ${name} no longer lists ${gone} of ${known} known documents; they are kept. Run sync with force if they really were ${deleted}`,
+    { rule: "VANISHED", remedy: `${CHECKS[kind](name)}, or run sync with force` },
   );
 }
+
+const CHECKS: Readonly<Record<Archive["kind"], (name: string) => string>> = {
+  paperless: (name) => `check that the user of archive "${name}" may still view all documents`,
+  folder: (name) => `check that all folders of archive "${name}" are mounted`,
+  jsonl: (name) => `check that the file of archive "${name}" is whole`,
+  file: (name) => `check that the file of archive "${name}" is whole`,
+};
 
 function remarkStrangers(run: SyncRun, strangers: readonly string[]): void {
   for (const name of strangers) {

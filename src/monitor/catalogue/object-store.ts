@@ -74,7 +74,7 @@ export const objectstoreGaps = defineMetric({
   kind: "gauge",
   unit: "1",
   group: "Object-store ingestion",
-  help: "Objects that failed and await retry or acknowledgement.",
+  help: "Objects that could not be read and are tried again until they are read or gone.",
   when: "source objectstore",
 });
 export const objectstoreObjects = defineMetric({

@@ -49,14 +49,18 @@ function envMarks({ env }: EnvStoreDeps, network: string): Marks {
       ),
     ),
   );
+  const write = (name: string, markMs: number): Promise<void> =>
+    env.write((tx) => tx.put(marks, [network, name], create(MonitorMarkRowSchema, { markMs })));
   return {
     get: (name) => known.get(name),
     async set(name, markMs) {
       if (markMs <= (known.get(name) ?? 0)) return;
-      await env.write((tx) =>
-        tx.put(marks, [network, name], create(MonitorMarkRowSchema, { markMs })),
-      );
+      await write(name, markMs);
       known.set(name, Math.max(markMs, known.get(name) ?? 0));
+    },
+    async replace(name, markMs) {
+      await write(name, markMs);
+      known.set(name, markMs);
     },
   };
 }

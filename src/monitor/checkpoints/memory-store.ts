@@ -26,6 +26,10 @@ function memoryMarks(): Marks {
       marks.set(name, Math.max(markMs, marks.get(name) ?? 0));
       return Promise.resolve();
     },
+    replace: (name, markMs) => {
+      marks.set(name, markMs);
+      return Promise.resolve();
+    },
   };
 }
 

@@ -24,6 +24,8 @@ export interface Marks {
   get(name: string): number | undefined;
   /** Never moves back. Resolves when it is stored; rejects when storing fails. */
   set(name: string, markMs: number): Promise<void>;
+  /** As `set`, but moves back too: for a mark that was stored under a wrong clock. */
+  replace(name: string, markMs: number): Promise<void>;
 }
 
 /** Digests that must not count twice before they expire. */

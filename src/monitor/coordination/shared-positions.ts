@@ -18,9 +18,14 @@ export const POSITIONS_TOPIC = "positions";
 const GATHER_MS = 500;
 /** More are of configurations that are gone. */
 const MAX_NAMES = 256;
-/** A bucket's feed keeps its position, its unfinished lists and their start under these names. */
+/**
+ * A bucket's feed keeps its position, up to where its lists were complete, and its unfinished lists
+ * and their start under these names.
+ */
 const CURSOR = "/cursor";
-const LISTS = ["/scan-from", "/scan/"] as const;
+const COMPLETE = "/complete";
+const ALL_LISTS = "/scan";
+const LISTS = ["/scan-from", "/scan-began", "/scan/"] as const;
 
 const MARK = "mark/";
 
@@ -56,18 +61,20 @@ export function createSharedPositions(
     of(network, own) {
       const known = networks.get(network) ?? new Map<string, number>();
       networks.set(network, known);
-      const advance = (name: string, ms: number): void => {
-        if (ms <= (known.get(name) ?? 0)) return;
+      const replace = (name: string, ms: number): void => {
         known.delete(name);
         known.set(name, ms);
         const [oldest] = known.keys();
         if (known.size > MAX_NAMES && oldest !== undefined) known.delete(oldest);
         timer ??= clock.timer(clock.monotonic() + GATHER_MS, flush);
       };
+      const advance = (name: string, ms: number): void => {
+        if (ms > (known.get(name) ?? 0)) replace(name, ms);
+      };
       return {
         ...own,
         seen: (name, capacity) => own.seen(name, capacity),
-        marks: sharedMarks(own.marks, known, advance),
+        marks: sharedMarks(own.marks, known, { advance, replace }),
         evidence: sharedEvidence(own.evidence, known, advance),
       };
     },
@@ -75,9 +82,13 @@ export function createSharedPositions(
   };
 }
 
-type Advance = (name: string, ms: number) => void;
+type Change = (name: string, ms: number) => void;
 
-function sharedMarks(own: Marks, known: Positions, advance: Advance): Marks {
+function sharedMarks(
+  own: Marks,
+  known: Positions,
+  { advance, replace }: { readonly advance: Change; readonly replace: Change },
+): Marks {
   const overlapsFrom = takenOver(own, known);
   return {
     get: (name) =>
@@ -90,6 +101,11 @@ function sharedMarks(own: Marks, known: Positions, advance: Advance): Marks {
       await own.set(name, markMs);
       if (!isOverlapMark(name)) advance(`${MARK}${name}`, markMs);
     },
+    async replace(name, markMs) {
+      await own.replace(name, markMs);
+      if (isOverlapMark(name)) overlapsFrom.delete(name);
+      else replace(`${MARK}${name}`, markMs);
+    },
   };
 }
 
@@ -97,7 +113,7 @@ function sharedMarks(own: Marks, known: Positions, advance: Advance): Marks {
  * Overlap marks of logs that another replica read further than this one, which remembers none of
  * those records.
  */
-function takenOver(own: Marks, known: Positions): ReadonlyMap<string, number> {
+function takenOver(own: Marks, known: Positions): Map<string, number> {
   const marks = [...known]
     .filter(([name]) => name.startsWith(MARK))
     .map(([name, ms]) => [name.slice(MARK.length), ms] as const);
@@ -108,7 +124,7 @@ function takenOver(own: Marks, known: Positions): ReadonlyMap<string, number> {
   );
 }
 
-function sharedEvidence(own: Evidence, known: Positions, advance: Advance): Evidence {
+function sharedEvidence(own: Evidence, known: Positions, advance: Change): Evidence {
   /** Whether another replica read the feed further than this one. */
   const passed = (feed: string): boolean => {
     const cursor = own.get(`${feed}${CURSOR}`);
@@ -116,21 +132,33 @@ function sharedEvidence(own: Evidence, known: Positions, advance: Advance): Evid
   };
   const isPassedList = (key: string): boolean =>
     LISTS.some((name) => key.includes(name) && passed(key.slice(0, key.indexOf(name))));
+  /** Own lists that would come back once the own position has caught up. */
+  const obsoleteLists = (changed: Iterable<string>): [string, undefined][] =>
+    [...changed]
+      .filter((key) => key.endsWith(CURSOR))
+      .map((key) => key.slice(0, -CURSOR.length))
+      .filter((feed) => passed(feed))
+      .flatMap((feed) => own.list(`${feed}${ALL_LISTS}`).map(([key]) => [key, undefined]));
   return {
     get(key) {
       if (isPassedList(key)) return undefined;
+      if (key.endsWith(COMPLETE) && passed(key.slice(0, -COMPLETE.length))) return known.get(key);
       const value = own.get(key);
-      return key.endsWith(CURSOR)
+      return isPosition(key)
         ? later(typeof value === "number" ? value : undefined, known.get(key))
         : value;
     },
     list: (prefix) => (isPassedList(prefix) ? [] : own.list(prefix)),
     async change(changes) {
-      await own.change(changes);
+      await own.change(new Map([...obsoleteLists(changes.keys()), ...changes]));
       for (const [key, value] of changes)
-        if (key.endsWith(CURSOR) && typeof value === "number") advance(key, value);
+        if (isPosition(key) && typeof value === "number") advance(key, value);
     },
   };
+}
+
+function isPosition(key: string): boolean {
+  return key.endsWith(CURSOR) || key.endsWith(COMPLETE);
 }
 
 function later(own: number | undefined, shared: number | undefined): number | undefined {

@@ -12,14 +12,25 @@ export interface Gap {
   readonly sinceMs: number;
   readonly failures: number;
   readonly retryAtMs: number;
-  /** Retrying would not help; an operator must act. */
+  /** Its contents or its size were refused, so it is retried rarely. */
   readonly quarantined: boolean;
 }
 
-const MAX_SEEN = 5_000;
+/** The unfinished lists of all prefixes, which may take many runs. */
+interface Pass {
+  /** Start time of the lists: objects ingested meanwhile must not move it. */
+  readonly fromMs: number;
+  /** When the pass began. */
+  readonly beganMs: number;
+}
+
+export const MAX_SEEN = 5_000;
 /** At this many unreadable objects the feed stops instead of forgetting one. */
 const MAX_GAPS = 1_000;
 const RETRY: Backoff = { firstMs: 60_000, maxMs: 3_600_000 };
+const QUARANTINE_MS = 86_400_000;
+
+type Lookback = Pick<ObjectStoreOptions, "initialLookbackMs" | "lookbackMs">;
 
 /** One per feed. Each change is stored before the next one is made. */
 export class FeedState {
@@ -32,23 +43,29 @@ export class FeedState {
    */
   readonly resume: Map<string, string> = new Map<string, string>();
   cursorMs: number | undefined;
-  /** Start time of the unfinished lists: objects ingested meanwhile must not move it. */
-  #scanFromMs: number | undefined;
+  #pass: Pass | undefined;
+  /**
+   * Up to here every object was listed. The cursor may be later: it is moved by an object of one
+   * folder, while one that arrived in a folder that the pass had left is not listed yet.
+   */
+  #completeMs: number | undefined;
   /** Newest object evicted from `seen` for the limit: a new list must not show it again. */
   #evictedMs: number | undefined;
 
   constructor(evidence: Evidence, signal: string, options: ObjectStoreOptions) {
     this.#evidence = evidence;
     this.#at = `objectstore/${signal}/${feedId(options)}`;
-    const cursor = evidence.get(`${this.#at}/cursor`);
-    this.cursorMs = typeof cursor === "number" ? cursor : undefined;
-    const scanFrom = evidence.get(`${this.#at}/scan-from`);
-    this.#scanFromMs = typeof scanFrom === "number" ? scanFrom : undefined;
-    const evicted = evidence.get(`${this.#at}/evicted`);
-    this.#evictedMs = typeof evicted === "number" ? evicted : undefined;
+    this.cursorMs = this.#time("cursor");
+    this.#completeMs = this.#time("complete");
+    const fromMs = this.#time("scan-from");
+    if (fromMs !== undefined)
+      // Without a stored beginning the next pass has the start time of this one again.
+      this.#pass = { fromMs, beganMs: this.#time("scan-began") ?? fromMs + options.lookbackMs };
+    this.#evictedMs = this.#time("evicted");
     this.#load("seen", (key, value) => typeof value === "number" && this.seen.set(key, value));
-    this.#load("gap", (key, value) => isGap(value) && this.gaps.set(key, value));
-    this.#load("scan", (key, value) => typeof value === "string" && this.resume.set(key, value));
+    this.#load("gap", (key, value) => isGap(value) && this.gaps.set(key, atStart(value)));
+    if (this.#pass !== undefined)
+      this.#load("scan", (key, value) => typeof value === "string" && this.resume.set(key, value));
   }
 
   get full(): boolean {
@@ -85,7 +102,7 @@ export class FeedState {
     this.seen.set(key, timeMs);
   }
 
-  /** Records a failed object; it is retried unless quarantined. */
+  /** Records a failed object, to be retried. */
   async failed(
     key: string,
     {
@@ -96,7 +113,7 @@ export class FeedState {
   ): Promise<void> {
     const known = this.gaps.get(key);
     const failures = (known?.failures ?? 0) + 1;
-    const waitMs = backoffMs(failures, RETRY);
+    const waitMs = quarantined ? QUARANTINE_MS : backoffMs(failures, RETRY);
     const gap: Gap = {
       timeMs,
       sinceMs: known?.sinceMs ?? nowMs,
@@ -109,28 +126,61 @@ export class FeedState {
   }
 
   /** Start time of the next listing. Later than the lookback where `seen` does not reach so far. */
-  fromMs(
-    nowMs: number,
-    { initialLookbackMs, lookbackMs }: Pick<ObjectStoreOptions, "initialLookbackMs" | "lookbackMs">,
-  ): number {
-    if (this.#scanFromMs !== undefined) return this.#scanFromMs;
-    if (this.cursorMs === undefined) return nowMs - initialLookbackMs;
-    return Math.max(this.cursorMs - lookbackMs, (this.#evictedMs ?? 0) + 1);
+  fromMs(nowMs: number, options: Lookback): number {
+    if (this.#pass !== undefined) return this.#pass.fromMs;
+    const listMs = this.#lookBack(options);
+    if (listMs === undefined)
+      return Math.min(nowMs - options.initialLookbackMs, this.#completeMs ?? nowMs);
+    return Math.max(listMs, (this.#evictedMs ?? 0) + 1);
+  }
+
+  /** Whether the next pass cannot look back as far as configured; undefined during a pass. */
+  isShortened(options: Lookback): boolean | undefined {
+    if (this.#pass !== undefined) return undefined;
+    return (this.#lookBack(options) ?? Infinity) <= (this.#evictedMs ?? 0);
   }
 
   /** Stores list positions by prefix; none when every prefix is finished. */
-  async listed(resume: ReadonlyMap<string, string>, fromMs: number): Promise<void> {
+  async listed(
+    resume: ReadonlyMap<string, string>,
+    { fromMs, nowMs }: { readonly fromMs: number; readonly nowMs: number },
+  ): Promise<void> {
     const changes = new Map<string, unknown>();
-    for (const prefix of this.resume.keys())
+    for (const prefix of this.#listsStored())
       if (!resume.has(prefix)) changes.set(`${this.#at}/scan/${prefix}`, undefined);
     for (const [prefix, after] of resume)
       if (this.resume.get(prefix) !== after) changes.set(`${this.#at}/scan/${prefix}`, after);
-    const scanFromMs = resume.size > 0 ? fromMs : undefined;
-    if (scanFromMs !== this.#scanFromMs) changes.set(`${this.#at}/scan-from`, scanFromMs);
+    const beganMs = this.#pass?.beganMs ?? nowMs;
+    const pass = resume.size > 0 ? { fromMs, beganMs } : undefined;
+    if (pass?.fromMs !== this.#pass?.fromMs || pass?.beganMs !== this.#pass?.beganMs) {
+      changes.set(`${this.#at}/scan-from`, pass?.fromMs);
+      changes.set(`${this.#at}/scan-began`, pass?.beganMs);
+    }
+    const completeMs = pass === undefined ? this.#completeSince(beganMs) : this.#completeMs;
+    if (completeMs !== this.#completeMs) changes.set(`${this.#at}/complete`, completeMs);
     if (changes.size > 0) await this.#evidence.change(changes);
-    this.#scanFromMs = scanFromMs;
+    this.#pass = pass;
+    this.#completeMs = completeMs;
     this.resume.clear();
     for (const [prefix, after] of resume) this.resume.set(prefix, after);
+  }
+
+  /** Without a pass they are left over: the lists of a new one do not begin with them. */
+  #listsStored(): Iterable<string> {
+    if (this.#pass !== undefined) return this.resume.keys();
+    const left: string[] = [];
+    this.#load("scan", (prefix) => left.push(prefix));
+    return left;
+  }
+
+  /** Up to where every object was listed, once a pass that began then is complete. */
+  #completeSince(beganMs: number): number {
+    return Math.min(this.cursorMs ?? Infinity, Math.max(beganMs, this.#completeMs ?? 0));
+  }
+
+  #lookBack({ lookbackMs }: Lookback): number | undefined {
+    if (this.cursorMs === undefined) return undefined;
+    return Math.min(this.cursorMs, this.#completeMs ?? this.cursorMs) - lookbackMs;
   }
 
   /** Seen keys that no list shows again. */
@@ -167,10 +217,20 @@ export class FeedState {
     return false;
   }
 
+  #time(name: string): number | undefined {
+    const value = this.#evidence.get(`${this.#at}/${name}`);
+    return typeof value === "number" ? value : undefined;
+  }
+
   #load(kind: string, keep: (key: string, value: unknown) => unknown): void {
     const prefix = `${this.#at}/${kind}/`;
     for (const [key, value] of this.#evidence.list(prefix)) keep(key.slice(prefix.length), value);
   }
+}
+
+/** A start may have other limits, so objects that were set aside are due at once. */
+function atStart(gap: Gap): Gap {
+  return gap.quarantined ? { ...gap, retryAtMs: 0 } : gap;
 }
 
 function isGap(value: unknown): value is Gap {

@@ -24,8 +24,8 @@ import type { IntakeReport } from "../flows/types.ts";
 import type { ObjectStoreOptions } from "../options.ts";
 import type { Bucket } from "./bucket.ts";
 import { setFeedGauges } from "./feed-gauges.ts";
-import { FeedState } from "./feed-state.ts";
-import { prefixesOf, readName, type ObjectName } from "./object-keys.ts";
+import { FeedState, MAX_SEEN } from "./feed-state.ts";
+import { continueAfter, prefixesOf, readName, type ObjectName } from "./object-keys.ts";
 import { ObjectRefused, readRows, type Cost } from "./object-rows.ts";
 
 const FUTURE_MS = 300_000;
@@ -86,6 +86,10 @@ export function createFeed(deps: FeedDeps, signal: string, options: ObjectStoreO
   return new BucketFeed(deps, signal, options);
 }
 
+function byTime(left: Candidate, right: Candidate): number {
+  return left.name.timeMs - right.name.timeMs || (left.key < right.key ? -1 : 1);
+}
+
 class BucketFeed implements Feed {
   readonly #deps: FeedDeps;
   readonly #signal: string;
@@ -93,6 +97,9 @@ class BucketFeed implements Feed {
   readonly #state: FeedState;
   /** Start time of this run's listings. */
   #fromMs: number | undefined;
+  /** Warnings that hold, so that each is logged once. */
+  #isShortened = false;
+  #isFull = false;
 
   constructor(deps: FeedDeps, signal: string, options: ObjectStoreOptions) {
     this.#deps = deps;
@@ -104,14 +111,16 @@ class BucketFeed implements Feed {
   async run(tick: Tick): Promise<void> {
     const listing = await this.#list(tick);
     this.#fromMs = listing.fromMs;
-    const due = this.#dueGaps(tick.nowMs);
-    const waiting = [...due, ...listing.candidates].toSorted(
-      (left, right) => left.name.timeMs - right.name.timeMs || (left.key < right.key ? -1 : 1),
-    );
-    const done = await this.#ingest(waiting, tick);
-    const left = waiting.slice(done);
+    const waiting = this.#inOrder(listing.candidates, tick.nowMs);
+    const attempted = await this.#ingest(waiting, tick);
+    const left = waiting
+      .filter((each) => !attempted.has(each.key) && !this.#isSetAside(each))
+      .toSorted(byTime);
     if (left.length > 0) this.#skip("per_cycle_budget", left.length);
-    await this.#state.listed(this.#resumeAfter(listing, left), listing.fromMs);
+    await this.#state.listed(this.#resumeAfter(listing, left), {
+      fromMs: listing.fromMs,
+      nowMs: tick.nowMs,
+    });
     const { gaps, cursorMs } = this.#state;
     setFeedGauges(
       this.#deps.scope,
@@ -152,6 +161,7 @@ class BucketFeed implements Feed {
 
   async #list(tick: Tick): Promise<Listing> {
     const { prefix, layout, maxObjects } = this.#options;
+    this.#warnWhenShortened();
     const fromMs = this.#state.fromMs(tick.nowMs, this.#options);
     const candidates: Candidate[] = [];
     const last = new Map<string, string>();
@@ -170,7 +180,7 @@ class BucketFeed implements Feed {
           this.#deps.bucket.list(each, after, PAGES_OF_OBJECTS * maxObjects, tick.signal),
         ),
       );
-      last.set(each, page.keys.at(-1) ?? after);
+      last.set(each, continueAfter(page.keys.at(-1) ?? after, layout, fromMs));
       if (page.more && page.keys.length > 0) more.add(each);
       for (const key of page.keys) {
         const name = readName(key, layout);
@@ -197,21 +207,37 @@ class BucketFeed implements Feed {
     return name.timeMs < fromMs ? "before_cursor" : undefined;
   }
 
+  /**
+   * Oldest first, but of the objects set aside one comes first and the others last: each may cost as
+   * much as the limits allow, and none must wait for a run without new objects.
+   */
+  #inOrder(listed: readonly Candidate[], nowMs: number): Candidate[] {
+    const due = this.#dueGaps(nowMs);
+    const [first, ...others] = due.filter((each) => this.#isSetAside(each)).toSorted(byTime);
+    const usual = [...due.filter((each) => !this.#isSetAside(each)), ...listed].toSorted(byTime);
+    return first === undefined ? usual : [first, ...usual, ...others];
+  }
+
+  #isSetAside({ key }: Pick<Candidate, "key">): boolean {
+    return this.#state.gaps.get(key)?.quarantined === true;
+  }
+
   #dueGaps(nowMs: number): Candidate[] {
     return [...this.#state.gaps].flatMap(([key, gap]) => {
-      const name =
-        gap.quarantined || gap.retryAtMs > nowMs ? undefined : readName(key, this.#options.layout);
+      const name = gap.retryAtMs > nowMs ? undefined : readName(key, this.#options.layout);
       return name === undefined ? [] : [{ key, name, prefix: undefined }];
     });
   }
 
-  /** Returns how many were attempted; the rest is left to the next run. */
-  async #ingest(waiting: readonly Candidate[], tick: Tick): Promise<number> {
+  /** Returns the keys that were attempted; the rest is left to the next run. */
+  async #ingest(waiting: readonly Candidate[], tick: Tick): Promise<ReadonlySet<string>> {
     const { object, cycle, maxObjects } = this.#options;
     const spent: Cost = { wireBytes: 0, bytes: 0, records: 0 };
-    let tried = 0;
-    for (const candidate of waiting.slice(0, maxObjects)) {
-      if (this.#state.full && !this.#state.gaps.has(candidate.key)) break;
+    const attempted = new Set<string>();
+    this.#warnWhenFull();
+    for (const candidate of waiting) {
+      if (attempted.size === maxObjects) break;
+      if (this.#state.full && !this.#state.gaps.has(candidate.key)) continue;
       tick.signal.throwIfAborted();
       const left = {
         wireBytes: cycle.wireBytes - spent.wireBytes,
@@ -226,9 +252,39 @@ class BucketFeed implements Feed {
       this.#deps.scope.add(objectstoreBytes, cost.wireBytes, {});
       this.#deps.scope.add(objectstoreDecompressedBytes, cost.bytes, {});
       if (!goOn) break;
-      tried += 1;
+      attempted.add(candidate.key);
     }
-    return tried;
+    return attempted;
+  }
+
+  #warnWhenFull(): void {
+    const { full, gaps } = this.#state;
+    if (full && !this.#isFull)
+      this.#deps.log.warn(
+        "too many objects of a feed cannot be read: it reads no new ones until fewer are left",
+        {
+          feed: this.#signal,
+          unreadable: gaps.size,
+          remedy:
+            "replace or delete them, or raise the limits of an object that they exceed; they are tried again at a start and once a day",
+        },
+      );
+    this.#isFull = full;
+  }
+
+  #warnWhenShortened(): void {
+    const isShortened = this.#state.isShortened(this.#options);
+    if (isShortened === undefined) return;
+    if (isShortened && !this.#isShortened)
+      this.#deps.log.warn(
+        "more objects within the lookback than can be remembered: objects that appear late may be missed",
+        {
+          feed: this.#signal,
+          remembered: MAX_SEEN,
+          remedy: "shorten the lookback of the feed, or let old objects of the bucket expire",
+        },
+      );
+    this.#isShortened = isShortened;
   }
 
   /** False when this run has no capacity for it. */
@@ -278,7 +334,8 @@ class BucketFeed implements Feed {
       if (thrown.limit !== undefined)
         this.#deps.scope.add(objectstoreExpansionLimitFailures, 1, { limit: thrown.limit });
       if (thrown.deferred) return false;
-      this.#deps.log.warn("an object cannot be read and is skipped", {
+      const level = this.#isSetAside({ key }) ? "debug" : "warn";
+      this.#deps.log[level]("an object cannot be read and is skipped", {
         feed: this.#signal,
         key,
         class: thrown.limit ?? "decode_error",

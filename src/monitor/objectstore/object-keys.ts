@@ -71,6 +71,21 @@ function validTime(text: string): number | undefined {
 }
 
 /**
+ * The key after which a list goes on that has come to `key`. Recordings of one recorder sort by
+ * time, so those from before `fromMs` are passed over.
+ */
+export function continueAfter(
+  key: string,
+  layout: ObjectStoreOptions["layout"],
+  fromMs: number,
+): string {
+  if (layout !== "recorder" || (recordedAt(key) ?? fromMs) >= fromMs) return key;
+  const second = new Date(fromMs).toISOString().slice(0, "2026-11-20T12:00:00".length);
+  const first = `${key.slice(0, key.lastIndexOf("/") + 1)}${second}`;
+  return first > key ? first : key;
+}
+
+/**
  * Prefixes to list from `fromMs` on: the newest 14 days of a partitioned layout, or the prefix
  * itself.
  */

@@ -22,6 +22,7 @@ import { failureWord, type FailureWord } from "./failure-class.ts";
 import { freshnessOf, isOverdue, nextRunInMs, staleAfterMs, type Freshness } from "./freshness.ts";
 import { RunHistory, type RunTotals } from "./run-history.ts";
 import { reportFreshness, reportRun } from "./run-metrics.ts";
+import { storeMark } from "./stored-mark.ts";
 import { beginTick } from "./tick.ts";
 import { WindowPosition } from "./window-position.ts";
 import { WindowSize } from "./window-size.ts";
@@ -272,7 +273,7 @@ class Runner implements CollectorRunner {
     const markMs = reachedBy(rule, window, reached === undefined ? undefined : reached.markMs);
     this.#position.reached(markMs);
     this.#noteGain(markMs - (position ?? window.fromMs));
-    await this.#save(markMs);
+    await this.#save(markMs, tick.nowMs);
     return "commit";
   }
 
@@ -308,10 +309,20 @@ class Runner implements CollectorRunner {
     this.#reachedMs = nowMs;
   }
 
-  async #save(markMs: number): Promise<void> {
+  async #save(markMs: number, nowMs: number): Promise<void> {
     const { memory, scope, log, selfObservability } = this.#deps;
     try {
-      await memory.marks.set(this.name, markMs);
+      const aheadMs = await storeMark(memory.marks, this.name, { markMs, nowMs });
+      if (aheadMs !== undefined)
+        log.warn(
+          "the stored checkpoint of a collector was ahead of the clock and was replaced; after a start, records from before the first window may be missing",
+          {
+            name: this.name,
+            stored: new Date(aheadMs).toISOString(),
+            replaced_by: new Date(markMs).toISOString(),
+            remedy: "keep the clock of this machine synchronized",
+          },
+        );
     } catch (error) {
       if (selfObservability) scope.add(checkpointPersistErrors, 1, { "vpn.collector": this.name });
       log.warn(

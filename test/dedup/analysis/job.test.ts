@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { GroupStatus } from "../../../src/gen/steward/dedup/v1/groups_pb.ts";
-import { setStatus, deleteGroup } from "../../../src/dedup/groups/review.ts";
+import {
+  acceptGroup,
+  deleteGroup,
+  setPrimary,
+  setStatus,
+  withdrawGroup,
+} from "../../../src/dedup/groups/review.ts";
 import { metaNumber } from "../../../src/dedup/meta.ts";
 import { decisions, groups } from "../../../src/dedup/tables.ts";
 import { compressText } from "../../../workers/text/compress.ts";
@@ -420,6 +426,145 @@ describe("a decided group that is not found again", () => {
       expect([at, bench.groups().length]).toEqual([at, last ? 1 : 0]);
       expect(bench.env.read((snapshot) => snapshot.count(decisions))).toBe(last ? 1 : 0);
     }
+  });
+});
+
+describe("a pending group that was accepted or has a chosen primary", () => {
+  interface Reviewed extends Bench {
+    readonly parameters: { similarityThreshold?: number };
+    readonly accepted: string;
+    readonly chosen: string;
+    /** Takes up again what was stored. */
+    reopen(): Promise<Bench>;
+  }
+
+  /** Documents 1 and 2 are an accepted group, of 3 and 4 the second is to stay, 5 and 6 are a group. */
+  async function reviewed(): Promise<Reviewed> {
+    const parameters: { similarityThreshold?: number } = {};
+    const directory = temporaryFolder();
+    const bench = await openBench({ directory, parameters });
+    for (const [at, text] of [one, two, prose(3)].entries()) {
+      await bench.put(2 * at + 1, text);
+      await bench.put(2 * at + 2, edited(text, 30, "other"));
+    }
+    await bench.analyse();
+    const [accepted, chosen] = bench.groups().map(({ row }) => row.id) as [string, string];
+    const nowMs = bench.clock.now();
+    await bench.env.write((tx) => {
+      acceptGroup(tx, bench.index, accepted, nowMs);
+      const documentId = "document-4";
+      setPrimary(tx, bench.index, { id: chosen, docNo: 4, documentId, nowMs });
+    });
+    const reopen = async (): Promise<Bench> => {
+      await bench.close();
+      return await openBench({ directory, parameters });
+    };
+    return { ...bench, parameters, accepted, chosen, reopen };
+  }
+
+  const inPlan = ({ index }: Bench): readonly string[] =>
+    index.listed().flatMap(({ id, accepted }) => (accepted ? [id] : []));
+  const stored = ({ env }: Bench): number[] =>
+    env.read((snapshot) => [snapshot.count(groups), snapshot.count(decisions)]);
+
+  function expectReviewed(bench: Bench, { accepted, chosen }: Reviewed): void {
+    expect(members(bench)).toEqual([
+      [1, 2],
+      [3, 4],
+      [5, 6],
+    ]);
+    expect(inPlan(bench)).toEqual([accepted]);
+    expect(bench.group(chosen)?.decision.primary).toBe(4);
+    expect(stored(bench)).toEqual([3, 3]);
+  }
+
+  it.each([
+    ["finds no group", []],
+    ["finds others", [7, 8]],
+  ])(
+    "is out of sight while an analysis with another threshold %s, and comes back as it was",
+    async (_name, copies) => {
+      const bench = await reviewed();
+      const before = [bench.accepted, bench.chosen].map((id) => bench.group(id)?.decision);
+      for (const docNo of copies) await bench.put(docNo, prose(7));
+      bench.parameters.similarityThreshold = 0.999;
+      expect(await bench.analyse()).toMatchObject({ groupsRemoved: 3 });
+      const others = copies.length === 0 ? [] : [copies];
+      for (let round = 0; round < 2; round++) {
+        expect([members(bench), inPlan(bench)]).toEqual([others, []]);
+        expect(bench.group(bench.accepted)).toBeUndefined();
+        expect(stored(bench)).toEqual([2 + others.length, 2 + others.length]);
+        await bench.analyse({ force: true });
+      }
+      for (const docNo of copies) await bench.remove(docNo);
+      delete bench.parameters.similarityThreshold;
+      expect(await bench.analyse()).toMatchObject({ groupsCreated: 3, groupsUpdated: 0 });
+      expectReviewed(bench, bench);
+      expect([bench.accepted, bench.chosen].map((id) => bench.group(id)?.decision)).toEqual(before);
+      await bench.analyse({ force: true });
+      expectReviewed(bench, bench);
+    },
+  );
+
+  it("comes back after a restart, too", async () => {
+    const bench = await reviewed();
+    bench.parameters.similarityThreshold = 0.999;
+    await bench.analyse();
+    delete bench.parameters.similarityThreshold;
+    const again = await bench.reopen();
+    expect([members(again), inPlan(again)]).toEqual([[], []]);
+    await again.analyse();
+    expectReviewed(again, bench);
+  });
+
+  it("comes back whenever an analysis before died", async () => {
+    for (const ends of ["losing", "finding"] as const) {
+      for (let at = 0, died = true; died; at++) {
+        const bench = await reviewed();
+        died = false;
+        const dying = async (isDying: boolean): Promise<void> => {
+          const beforeCommit = (count: number): void => {
+            if (!isDying || count !== at) return;
+            died = true;
+            throw new Error("power off");
+          };
+          if (!isDying) return void (await bench.analyse());
+          await bench.analyse({ beforeCommit }).catch(() => undefined);
+        };
+        bench.parameters.similarityThreshold = 0.999;
+        await dying(ends === "losing");
+        delete bench.parameters.similarityThreshold;
+        await dying(ends === "finding");
+        await bench.analyse({ force: true });
+        // What a crash left is removed by the analysis that follows.
+        await bench.analyse({ force: true });
+        expectReviewed(bench, bench);
+      }
+    }
+  });
+
+  it("is forgotten when one document of it is left, or nothing was decided any more", async () => {
+    const bench = await reviewed();
+    await bench.env.write((tx) => {
+      withdrawGroup(tx, bench.index, bench.accepted, bench.clock.now());
+    });
+    bench.parameters.similarityThreshold = 0.999;
+    await bench.analyse();
+    expect(stored(bench)).toEqual([1, 1]);
+    await bench.remove(4);
+    await bench.analyse();
+    expect(stored(bench)).toEqual([0, 0]);
+  });
+
+  it("stays gone when its documents are purged", async () => {
+    const bench = await reviewed();
+    bench.parameters.similarityThreshold = 0.999;
+    await bench.analyse();
+    await bench.membership.forgetAll(
+      async (change) => await bench.env.write(change),
+      new AbortController().signal,
+    );
+    expect(stored(bench)).toEqual([0, 0]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { appendFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { constants, gzipSync, zstdCompressSync } from "node:zlib";
@@ -214,6 +215,44 @@ describe("JSON Lines as an archive", () => {
       "document",
       "document",
     ]);
+  });
+
+  const CHANGED = "lines: changed: was changed while it was read, so that lines may be missing";
+
+  it.each([
+    ["is written anew", (path: string) => writeFileSync(path, '{"id":"c","content":"3"}\n')],
+    ["grows", (path: string) => appendFileSync(path, '{"id":"c","content":"3"}\n')],
+    ["is cut off", (path: string) => truncateSync(path, 5)],
+    [
+      "is replaced",
+      (path: string) => {
+        writeFileSync(`${path}.new`, '{"id":"c","content":"3"}\n');
+        renameSync(`${path}.new`, path);
+      },
+    ],
+    ["is removed", (path: string) => rmSync(path)],
+  ])(
+    "says when its file %s while it is read, and may hide any document then",
+    async (_, change) => {
+      const path = join(folderWith({ "a.jsonl": '{"id":"a","content":"1"}\n' }), "a.jsonl");
+      const archive = createJsonlArchive(
+        { pool: createInlinePool() },
+        { name: "lines", source: { path } },
+      );
+      const known = (): boolean => (change(path), false);
+      const items = await readAll(archive, { known });
+      expect([refsOf(items), complaints(items)]).toEqual([["a"], [CHANGED]]);
+      expect(skippedOf(items)[0]).toMatchObject({ hides: "any", failure: true });
+    },
+  );
+
+  it("says nothing of a file that is as it was, or that is no file", async () => {
+    const text = '{"id":"a","content":"1"}\n';
+    expect(complaints(await readAll(archiveOf(text)))).toEqual([]);
+    const stream = Readable.from([Buffer.from(text)]);
+    const pool = createInlinePool();
+    const archive = createJsonlArchive({ pool }, { name: "stdin", source: { stream } });
+    expect(complaints(await readAll(archive))).toEqual([]);
   });
 
   it("unpacks .jsonl.gz and says when it is damaged", async () => {

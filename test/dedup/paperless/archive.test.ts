@@ -268,11 +268,16 @@ describe("what fails", () => {
     const sim = await simulate(fillWith(2));
     const clock = systemClock;
     await archiveOf(sim, { clock, token: Secret.of("wrong", "test") }).check(never);
-    sim.faults.next("unknown", { kind: "html", status: 503 });
-    expect(await failureOf(archiveOf(sim, { clock }).check(never))).toMatchObject({
-      rule: "server",
-    });
     const archive = archiveOf(sim, { clock });
+    for (const status of [302, 401, 403, 404, 429, 500, 501, 502, 503]) {
+      sim.faults.next("unknown", { kind: "status", status });
+      await archive.check(never);
+      expect(sim.faults.pending()).toBe(0);
+    }
+    sim.faults.next("unknown", { kind: "html", status: 503 });
+    await archive.check(never);
+    sim.faults.next("unknown", { kind: "reset" });
+    expect(await failureOf(archive.check(never))).toMatchObject({ rule: "transport" });
     await sim.stop();
     expect(await failureOf(archive.check(never))).toMatchObject({ rule: "transport" });
   });

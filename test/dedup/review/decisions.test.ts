@@ -172,14 +172,37 @@ describe("decisions over several runs", () => {
     await env.close();
   });
 
-  it("forget a group that only had a chosen primary and is not found again", async () => {
+  it("outlast a run that reads the documents and does not find the group, e.g. with another threshold", async () => {
+    const env = await openStore();
+    const documents: Documents = { a: 1, b: 1, c: 1, d: 1 };
+    const found = [
+      ["a", "b"],
+      ["c", "d"],
+    ];
+    const [accepted, chosen] = (await run(env, documents, found)).groups;
+    const { decisions } = await run(env, documents, found);
+    await decisions.decide(accepted!, "accepted");
+    await decisions.choosePrimary(chosen!, 3);
+    const without = await run(env, documents, []);
+    expect([without.groups, without.kept]).toEqual([[], []]);
+    const again = await run(env, documents, found);
+    expect(again.groups).toMatchObject([
+      { accepted: true, group: { id: accepted!.group.id } },
+      { chosen: true, group: { id: chosen!.group.id, members: [{ ref: "d", primary: true }, {}] } },
+    ]);
+    await env.close();
+  });
+
+  it("of which nothing stands any more are forgotten once all their documents are read and the group is not found", async () => {
     const env = await openStore();
     const first = await run(env, abc, [["a", "b"]]);
-    await first.decisions.choosePrimary(only(first.groups), 1);
+    await first.decisions.decide(only(first.groups), "accepted");
+    await first.decisions.decide(only(first.groups), "pending");
+    const rows = (): number => env.read((snapshot) => snapshot.count(groupTable as never));
     await run(env, { a: 1 }, []);
-    expect(env.read((snapshot) => snapshot.count(groupTable as never))).toBe(1);
+    expect(rows()).toBe(1);
     await run(env, abc, []);
-    expect(env.read((snapshot) => snapshot.count(groupTable as never))).toBe(0);
+    expect(rows()).toBe(0);
     await env.close();
   });
 });

@@ -6,6 +6,7 @@ import type { Archive, ArchiveDocument, ArchiveItem } from "../../../src/dedup/a
 import { createFolderArchive } from "../../../src/dedup/archives/folder.ts";
 import { createJsonlArchive } from "../../../src/dedup/archives/jsonl.ts";
 import { metaDocNos, metaNumber, skippedItems } from "../../../src/dedup/meta.ts";
+import { StewardError } from "../../../src/kernel/base/errors.ts";
 import { documents, texts } from "../../../src/dedup/tables.ts";
 import { folderWith } from "../archives/reading.ts";
 import { mail } from "../../support/documents.ts";
@@ -246,6 +247,16 @@ describe("a sync", () => {
     expect(await side.sync()).toMatchObject({ reconciled: 0, updated: 1 });
   });
 
+  it("probes no Paperless-ngx, whose requests are repeated, but every other archive", async () => {
+    const fails = (): Promise<void> =>
+      Promise.reject(new StewardError("upstream", "the probe failed"));
+    const server = { ...scripted("s", () => [documentOf("a", "a")], fails), kind: "paperless" };
+    const side = await openSide([server as Archive]);
+    expect(await side.sync()).toMatchObject({ inserted: 1 });
+    side.archives = [scripted("s", () => [], fails)];
+    await expect(side.sync()).rejects.toThrow("the probe failed");
+  });
+
   it("keeps what may hide behind something unreadable", async () => {
     const there: readonly ArchiveItem[] = [
       documentOf("f/a", "a"),
@@ -276,7 +287,7 @@ describe("a sync", () => {
     expect(Object.keys(await contents(side))).toEqual(["c", "f/a", "f/g/b"]);
     items = [{ ...skipped, ref: "line 2", hides: "any" }, documentOf("c", "c")];
     expect((await side.sync()).errors).toContain(
-      "s: 2 documents are no longer listed but kept, because 1 lines could not be read; fix those lines or run sync with force",
+      "s: 2 documents are no longer listed but kept, because part of the archive could not be read; fix that part or run sync with force",
     );
     expect(await side.sync({ force: true })).toMatchObject({ reconciled: 2 });
     expect(Object.keys(await contents(side))).toEqual(["c"]);

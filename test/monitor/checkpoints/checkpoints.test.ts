@@ -58,12 +58,16 @@ function setUp(file = "checkpoints.mdb") {
 }
 
 describe.each(["file", "memory"] as const)("what a network remembers in %s", (store) => {
-  it("is its own: marks never move back, evidence changes together", async () => {
+  it("is its own: marks move back only when they are replaced, evidence changes together", async () => {
     const checkpoints = await setUp().open({ store });
     const { marks, evidence } = checkpoints.network("a");
     await marks.set("flowlogs", 50);
     await marks.set("flowlogs", 40);
     expect(marks.get("flowlogs")).toBe(50);
+    await marks.replace("flowlogs", 30);
+    expect(marks.get("flowlogs")).toBe(30);
+    await marks.set("flowlogs", 35);
+    expect(marks.get("flowlogs")).toBe(35);
     expect(checkpoints.network("b").marks.get("flowlogs")).toBeUndefined();
     await evidence.change(
       new Map<string, unknown>([
@@ -110,7 +114,8 @@ describe("the checkpoint file", () => {
     const { open, clock } = setUp();
     const first = await open();
     const many = Array.from({ length: 4_500 }, (_, at) => `digest-${at}`);
-    await first.network("gone").marks.set("auditlogs", 7);
+    await first.network("gone").marks.set("auditlogs", 70);
+    await first.network("gone").marks.replace("auditlogs", 7);
     await first.network("a").marks.set("flowlogs", clock.now());
     await first
       .network("a")

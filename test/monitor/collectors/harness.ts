@@ -339,6 +339,7 @@ function fakeMemory(): NetworkMemory {
     marks: {
       get: (name) => marks.get(name),
       set: async (name, markMs) => void marks.set(name, Math.max(markMs, marks.get(name) ?? 0)),
+      replace: async (name, markMs) => void marks.set(name, markMs),
     },
     seen: (name) => {
       const digests = new Set<string>();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createMemoryStore } from "../../../src/monitor/checkpoints/memory-store.ts";
+import { overlapMark } from "../../../src/monitor/checkpoints/types.ts";
 import { createSharedPositions } from "../../../src/monitor/coordination/shared-positions.ts";
 import { createManualClock } from "../../kernel/supervisor/manual-clock.ts";
 
@@ -42,6 +43,42 @@ describe("Shared positions", () => {
     expect(own.marks.get("a")).toBe(4);
   });
 
+  it("of a clock that was ahead are replaced for all replicas", async () => {
+    const { own, memory, published, shared } = setUp(text({ "mark/a": 9_000 }));
+    await own.marks.set("a", 8_000);
+    expect(memory.marks.get(overlapMark("a"))).toBe(9_000);
+    await memory.marks.replace("a", 500);
+    await memory.marks.replace(overlapMark("a"), 500);
+    expect([memory.marks.get("a"), own.marks.get("a")]).toEqual([500, 500]);
+    expect(memory.marks.get(overlapMark("a"))).toBe(500);
+    await memory.marks.set("a", 600);
+    shared.flush();
+    expect(published).toEqual([{ home: { "mark/a": 600 } }]);
+    expect(memory.marks.get(overlapMark("a"))).toBe(500);
+  });
+
+  it("of a bucket say up to where its lists were complete, of the replica that read further", async () => {
+    const feed = "objectstore/flow/1a2b";
+    const given = text({ [`${feed}/cursor`]: 900, [`${feed}/complete`]: 700 });
+    const { own, memory, published, shared } = setUp(given);
+    await own.evidence.change(
+      new Map([
+        [`${feed}/cursor`, 400],
+        [`${feed}/complete`, 300],
+      ]),
+    );
+    expect(memory.evidence.get(`${feed}/complete`)).toBe(700);
+    expect(setUp().memory.evidence.get(`${feed}/complete`)).toBeUndefined();
+    const { own: old, memory: withoutOne } = setUp(text({ [`${feed}/cursor`]: 900 }));
+    await old.evidence.change(new Map([[`${feed}/complete`, 300]]));
+    expect(withoutOne.evidence.get(`${feed}/complete`), "of an older Steward").toBeUndefined();
+    await memory.evidence.change(new Map([[`${feed}/cursor`, 950]]));
+    await memory.evidence.change(new Map([[`${feed}/complete`, 920]]));
+    expect(memory.evidence.get(`${feed}/complete`)).toBe(920);
+    shared.flush();
+    expect(published).toEqual([{ home: { [`${feed}/cursor`]: 950, [`${feed}/complete`]: 920 } }]);
+  });
+
   it("of a bucket make a replica forget its own unfinished lists when another read further", async () => {
     const feed = "objectstore/flow/1a2b";
     const { own, memory, published, shared } = setUp(text({ [`${feed}/cursor`]: 900 }));
@@ -65,6 +102,9 @@ describe("Shared positions", () => {
       ]),
     );
     expect(memory.evidence.get(`${feed}/scan-from`)).toBe(900);
+    expect(own.evidence.list(`${feed}/scan`), "at the next start").toEqual([
+      [`${feed}/scan-from`, 900],
+    ]);
     shared.flush();
     expect(published).toEqual([{ home: { [`${feed}/cursor`]: 950 } }]);
   });

@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createLog } from "../../../src/kernel/base/log.ts";
+import { failed } from "../../../src/kernel/client/failure.ts";
 import type { SeriesScope } from "../../../src/kernel/telemetry/writer/scope.ts";
 import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer/writer.ts";
 import type { Evidence } from "../../../src/monitor/checkpoints/types.ts";
@@ -49,7 +50,12 @@ function local(): Bucket {
         .toSorted();
       return Promise.resolve({ keys: keys.slice(0, most), more: keys.length > most });
     },
-    read: (key) => Promise.resolve(Readable.from([bucket.objects.get(key)])),
+    read(key) {
+      const object = bucket.objects.get(key);
+      return object === undefined
+        ? Promise.reject(failed({ class: "not_found", status: 404 }, "get"))
+        : Promise.resolve(Readable.from([object]));
+    },
     close: () => undefined,
   };
 }
@@ -151,6 +157,14 @@ function keyOf(ms: number): string {
   const text = new Date(ms).toISOString().slice(0, 19);
   return `${text.slice(0, 10).replaceAll("-", "/")}/${text.replaceAll(/[T:]/g, "-")}.ndjson`;
 }
+/** `2026-11-20-12-00-00.ndjson`. */
+function stampOf(ms: number): string {
+  return keyOf(ms).slice(11);
+}
+/** `2026-11-20T12:00:00.000000000Z.event`. */
+function recordedAt(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, -1)}000000Z.event`;
+}
 const sound = Array.from({ length: 50 }, (_, at) => `{"at":${at}}\n`).join("");
 
 describe("A feed of an object store", () => {
@@ -197,6 +211,22 @@ describe("A feed of an object store", () => {
       "skipped{already_ingested}": 1,
     });
     first.close();
+    second.close();
+  });
+
+  it("begins its lists anew when it has no record of when they began", async () => {
+    put(`${day}/2026-11-20-11-50-00.ndjson`, '{"a":1}');
+    const first = setUp();
+    await first.run();
+    first.close();
+    const [[cursor] = [""]] = [...first.evidence.held].filter(([key]) => key.endsWith("/cursor"));
+    const list = cursor.replace(/cursor$/, `scan/${day}/`);
+    first.evidence.held.set(list, `${day}/2026-11-20-11-55-00.ndjson`);
+    put(`${day}/2026-11-20-11-51-00.ndjson`, '{"a":2}');
+    const second = setUp({}, first.evidence);
+    await second.run(NOW_MS + 60_000);
+    expect(second.rows).toEqual([{ a: 2 }]);
+    expect(first.evidence.held.has(list)).toBe(false);
     second.close();
   });
 
@@ -288,13 +318,67 @@ describe("A feed of an object store", () => {
   it("reads objects once of which the lookback has more than it can remember", async () => {
     for (let second = 0; second < 5_400; second++)
       put(keyOf(NOW_MS - second * 1_000), `{"n":${second}}`);
-    const { run, rows, close } = setUp(
+    const { run, rows, lines, close } = setUp(
       { maxObjects: 3_000, lookbackMs: 3 * HOUR_MS, cycle: { ...limits, records: 3_000 } },
       memory(),
       local,
     );
     for (let round = 0; round < 4; round++) await run(NOW_MS + round * 60_000);
     expect(rows).toHaveLength(5_400);
+    expect(lines).toEqual([
+      expect.stringContaining(
+        "more objects within the lookback than can be remembered: objects that appear late may be missed feed=flow remembered=5000",
+      ),
+    ]);
+    close();
+  });
+
+  it("reads objects that arrive in a folder that a long pass has left behind", async () => {
+    for (let minute = 0; minute < 200; minute++)
+      put(`b/${stampOf(NOW_MS - 48 * HOUR_MS - minute * 60_000)}`, '{"n":"before the feed"}');
+    const options = { layout: "flat", maxObjects: 5, lookbackMs: 5 * 60_000 } as const;
+    const evidence = memory();
+    const read: unknown[] = [];
+    for (let round = 0; round < 80; round++) {
+      const nowMs = NOW_MS + round * 60_000;
+      if (round < 50)
+        for (const folder of ["a", "b"])
+          put(`${folder}/${stampOf(nowMs - 1_000)}`, `{"n":"${folder}${round}"}`);
+      // A restart in the middle of a pass loses nothing either.
+      const { run, rows, close } = setUp(options, evidence, local);
+      await run(nowMs);
+      read.push(...rows);
+      close();
+    }
+    expect(read.map((row) => (row as { n: string }).n).toSorted()).toEqual(
+      Array.from({ length: 100 }, (_, at) => `${at < 50 ? "a" : "b"}${at % 50}`).toSorted(),
+    );
+  });
+
+  it("passes over the old recordings of a recorder at once", async () => {
+    for (const recorder of ["nA", "nB", "nC"])
+      for (let minute = 0; minute < 1_000; minute++)
+        put(`${recorder}/${recordedAt(NOW_MS - 48 * HOUR_MS - minute * 60_000)}`, "{}");
+    const { run, rows, series, close } = setUp(
+      { layout: "recorder", maxObjects: 5 },
+      memory(),
+      local,
+    );
+    for (let round = 0; round < 8; round++) {
+      for (const recorder of ["nA", "nB", "nC"])
+        put(
+          `${recorder}/${recordedAt(NOW_MS + round * 60_000 - 1_000)}`,
+          `{"n":"${recorder}${round}"}`,
+        );
+      await run(NOW_MS + round * 60_000);
+    }
+    for (let round = 8; round < 16; round++) await run(NOW_MS + round * 60_000);
+    expect(rows.map((row) => (row as { n: string }).n).toSorted()).toEqual(
+      ["nA", "nB", "nC"].flatMap((recorder) =>
+        Array.from({ length: 8 }, (_, round) => `${recorder}${round}`),
+      ),
+    );
+    expect(series()["skipped{before_cursor}"], "listed keys").toBeLessThan(400);
     close();
   });
 
@@ -340,11 +424,11 @@ describe("A feed of an object store", () => {
       undefined,
       "object_records",
     ],
-  ])("sets an object with %s aside for good", async (_what, bytes, reason, limit) => {
+  ])("sets an object with %s aside for a day", async (_what, bytes, reason, limit) => {
     put(`${day}/2026-11-20-11-00-00.ndjson${typeof bytes === "string" ? "" : ".zst"}`, bytes);
     const { run, rows, series, close } = setUp();
     await run();
-    await run(NOW_MS + 24 * HOUR_MS);
+    await run(NOW_MS + 24 * HOUR_MS - 1);
     expect(rows).toEqual([]);
     expect(series()).toMatchObject({
       gaps: 1,
@@ -352,6 +436,80 @@ describe("A feed of an object store", () => {
       ...(reason === undefined ? {} : { [`skipped{${reason}}`]: 1 }),
       ...(limit === undefined ? {} : { [`expansion.limit_failures{${limit}}`]: 1 }),
     });
+    await run(NOW_MS + 24 * HOUR_MS);
+    expect(series()).toMatchObject({ gaps: 1, retries: 1, "requests{get,error}": 2 });
+    close();
+  });
+
+  it("reads an object that was set aside once its limit is raised", async () => {
+    put(`${day}/2026-11-20-11-00-00.ndjson`, '{"a":1}\n{"a":2}\n');
+    const first = setUp({ object: { ...limits, records: 1 } });
+    await first.run();
+    expect(first.series()).toMatchObject({ gaps: 1, "gap.healthy": 0 });
+    first.close();
+    const second = setUp({}, first.evidence);
+    await second.run(NOW_MS + 60_000);
+    expect(second.rows).toEqual([{ a: 1 }, { a: 2 }]);
+    expect(second.series()).toMatchObject({ gaps: 0, "gap.healthy": 1, "gap.oldest.age": 0 });
+    second.close();
+  });
+
+  it("reads an object that was set aside when another one replaces it, and forgets one that is gone", async () => {
+    put(`${day}/2026-11-20-11-00-00.ndjson`, "{broken");
+    put(`${day}/2026-11-20-11-10-00.ndjson`, "{broken");
+    const { run, rows, series, close } = setUp();
+    await run();
+    expect(series()).toMatchObject({ gaps: 2 });
+    put(`${day}/2026-11-20-11-00-00.ndjson`, '{"a":1}');
+    bucket.objects.delete(`${day}/2026-11-20-11-10-00.ndjson`);
+    await run(NOW_MS + 24 * HOUR_MS);
+    expect(rows).toEqual([{ a: 1 }]);
+    expect(series()).toMatchObject({ gaps: 0, "gap.healthy": 1, "gap.oldest.age": 0 });
+    close();
+  });
+
+  it("reads no new objects while a thousand cannot be read, says so once, and goes on when they are gone", async () => {
+    for (let second = 0; second < 1_000; second++)
+      put(keyOf(NOW_MS - HOUR_MS + second * 1_000), "{broken");
+    const late = keyOf(NOW_MS - 2 * HOUR_MS);
+    const { run, rows, series, lines, close } = setUp(
+      { maxObjects: 500, lookbackMs: 3 * HOUR_MS },
+      memory(),
+      local,
+    );
+    await run();
+    await run(NOW_MS + 60_000);
+    expect(series()).toMatchObject({ gaps: 1_000 });
+    put(late, '{"a":1}');
+    const before = lines.length;
+    await run(NOW_MS + 120_000);
+    await run(NOW_MS + 180_000);
+    expect([rows, series()["backlog"]]).toEqual([[], 1]);
+    expect(lines.slice(before)).toEqual([
+      expect.stringContaining(
+        "too many objects of a feed cannot be read: it reads no new ones until fewer are left feed=flow unreadable=1000",
+      ),
+    ]);
+    for (const key of bucket.objects.keys()) if (key !== late) bucket.objects.delete(key);
+    for (let round = 0; round < 4; round++) await run(NOW_MS + 24 * HOUR_MS + (round + 1) * 60_000);
+    expect(rows).toEqual([{ a: 1 }]);
+    expect(series()).toMatchObject({ gaps: 0, backlog: 0 });
+    close();
+  });
+
+  it("tries one of many objects set aside before new ones and the others after them", async () => {
+    for (let minute = 10; minute < 20; minute++)
+      put(`${day}/2026-11-20-11-${minute}-00.ndjson`, "{");
+    const { run, rows, series, close } = setUp();
+    await run();
+    expect(series()).toMatchObject({ gaps: 10 });
+    for (let minute = 10; minute < 19; minute++)
+      put(keyOf(NOW_MS + 24 * HOUR_MS - minute * 60_000), "{}");
+    await run(NOW_MS + 24 * HOUR_MS);
+    expect(rows).toHaveLength(9);
+    expect(series()).toMatchObject({ retries: 1, backlog: 0, "pending.oldest.age": 0 });
+    await run(NOW_MS + 24 * HOUR_MS + 60_000);
+    expect(series()).toMatchObject({ gaps: 10, retries: 10 });
     close();
   });
 
@@ -394,6 +552,7 @@ describe("A feed of an object store", () => {
       const { run, lines, close } = setUp();
       await run();
       await run(NOW_MS + HOUR_MS);
+      await run(NOW_MS + 24 * HOUR_MS);
       expect(lines).toHaveLength(1);
       expect(lines[0]).toContain(
         `an object cannot be read and is skipped feed=flow key=${key} class=decode_error why="${why}"`,

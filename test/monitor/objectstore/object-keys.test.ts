@@ -1,6 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { prefixesOf, readName } from "../../../src/monitor/objectstore/object-keys.ts";
+import {
+  continueAfter,
+  prefixesOf,
+  readName,
+} from "../../../src/monitor/objectstore/object-keys.ts";
 
 const at = (text: string): number => Date.parse(text);
 
@@ -42,6 +46,30 @@ describe("Names of objects", () => {
     [`${"x".repeat(1_024)}/2026-11-20-10-05-09.json`, "flat"],
   ] as const)("%s is none of layout %s", (key, layout) => {
     expect(readName(key, layout)).toBeUndefined();
+  });
+
+  it("of recordings let a list pass over those that are too old, and no other", () => {
+    const fromMs = at("2026-11-20T10:05:09.500Z");
+    const name = (ms: number): string => `nSim1/${new Date(ms).toISOString()}.event`;
+    fc.assert(
+      fc.property(
+        fc.integer({ min: fromMs - 10_000, max: fromMs + 10_000 }),
+        fc.integer({ min: fromMs, max: fromMs + 10_000 }),
+        (listedMs, laterMs) => {
+          const after = continueAfter(name(listedMs), "recorder", fromMs);
+          expect(after >= name(listedMs)).toBe(true);
+          if (laterMs > listedMs) expect(name(laterMs) > after).toBe(true);
+        },
+      ),
+    );
+    expect(continueAfter("p/nA/2026-01-01T00:00:00Z.cast", "recorder", fromMs)).toBe(
+      "p/nA/2026-11-20T10:05:09",
+    );
+    expect(continueAfter("p/nA/readme", "recorder", fromMs)).toBe("p/nA/readme");
+    expect(continueAfter("", "recorder", fromMs)).toBe("");
+    expect(continueAfter("a/2026-01-01-00-00-00.json", "flat", fromMs)).toBe(
+      "a/2026-01-01-00-00-00.json",
+    );
   });
 
   it("never throws", () => {

@@ -15,6 +15,7 @@ import {
 } from "../../../src/monitor/catalogue/collection.ts";
 import { devicesCount } from "../../../src/monitor/catalogue/devices.ts";
 import { createMemoryStore } from "../../../src/monitor/checkpoints/memory-store.ts";
+import { overlapMark } from "../../../src/monitor/checkpoints/types.ts";
 import {
   defineCollector,
   defineWindowCollector,
@@ -361,6 +362,7 @@ describe("a collector of windows at work", () => {
         marks: {
           get: () => undefined,
           set: () => Promise.reject(new StewardError("disk_full", "no room")),
+          replace: () => Promise.reject(new StewardError("disk_full", "no room")),
         },
       },
     });
@@ -371,12 +373,11 @@ describe("a collector of windows at work", () => {
     expect(lines.join("")).toContain("cannot store the checkpoint");
   });
 
-  it("loses no time when the clock jumps an hour ahead and back, and its mark never moves back", async () => {
+  it("loses no time when the clock jumps an hour ahead and back, and its mark follows", async () => {
     const { clock, wall, windows, memory, start } = reading();
-    const marks: number[] = [];
     const step = async (ms: number): Promise<void> => {
       await clock.advance(ms);
-      marks.push(memory.marks.get("sample") ?? 0);
+      expect(memory.marks.get("sample")).toBe(windows.at(-1)?.toMs);
     };
     await start();
     await step(3_000);
@@ -392,7 +393,6 @@ describe("a collector of windows at work", () => {
     expect(windows).toHaveLength(read + 60);
     for (let at = read + 1; at < windows.length; at += 1)
       expect(windows[at]?.fromMs).toBe(windows[at - 1]?.toMs);
-    expect(marks).toEqual(marks.toSorted((left, right) => left - right));
   });
 
   it("goes back by as much as a clock that was right steps back", async () => {
@@ -408,16 +408,44 @@ describe("a collector of windows at work", () => {
     });
   });
 
-  it("begins at its lookback when the stored mark is of the future", async () => {
-    const clock = createManualClock();
-    const store = createMemoryStore(clock)("n");
-    await store.marks.set("sample", clock.now() + HOUR_MS);
-    const { clock: its, windows, memory, start } = reading({ memory: store });
+  it("begins at its lookback when the stored mark is of the future, and replaces it", async () => {
+    const store = createMemoryStore(createManualClock())("n");
+    const { clock, windows, memory, lines, start } = reading({ memory: store });
+    const futureMs = clock.now() + 10 * 365 * 24 * HOUR_MS;
+    await store.marks.set("sample", futureMs);
+    await store.marks.set(overlapMark("sample"), futureMs);
     await start();
-    await its.advance(MINUTE_MS + 3_000);
+    await clock.advance(3_000);
     expect((windows[0]?.toMs ?? 0) - (windows[0]?.fromMs ?? 0)).toBe(300_000);
+    expect([memory.marks.get("sample"), memory.marks.get(overlapMark("sample"))]).toEqual([
+      windows[0]?.toMs,
+      windows[0]?.toMs,
+    ]);
+    await clock.advance(MINUTE_MS);
     expect(windows[1]?.fromMs).toBe(windows[0]?.toMs);
-    expect(memory.marks.get("sample")).toBe(clock.now() + HOUR_MS);
+    expect(memory.marks.get("sample")).toBe(windows[1]?.toMs);
+    expect(lines).toEqual([
+      expect.stringContaining(
+        `the stored checkpoint of a collector was ahead of the clock and was replaced; after a start, records from before the first window may be missing name=sample stored=${new Date(futureMs).toISOString()}`,
+      ),
+    ]);
+    const second = reading({ memory: store });
+    second.wall.aheadMs = 3 * HOUR_MS;
+    await second.start();
+    await second.clock.advance(3_000);
+    expect(second.windows[0]?.fromMs, "after a stop of hours").toBe(windows.at(-1)?.toMs);
+  });
+
+  it("keeps a stored mark that is ahead by less than clocks of replicas may differ", async () => {
+    const store = createMemoryStore(createManualClock())("n");
+    const { clock, windows, lines, start } = reading({ memory: store });
+    const markMs = clock.now() + 4 * MINUTE_MS;
+    await store.marks.set("sample", markMs);
+    await start();
+    await clock.advance(3_000 + MINUTE_MS);
+    expect([windows.length, store.marks.get("sample"), lines]).toEqual([2, markMs, []]);
+    await clock.advance(10 * MINUTE_MS);
+    expect(store.marks.get("sample")).toBe(windows.at(-1)?.toMs);
   });
 
   it("is not stuck while it catches up with a long lookback or after a long stop, and is once its windows gain no more", async () => {

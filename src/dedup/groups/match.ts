@@ -1,0 +1,40 @@
+/** The groups that an analysis found beside those that are known, shown or lost. */
+import type { Env } from "../../kernel/state/types.ts";
+import type { FoundGroup } from "./graph.ts";
+import { identitySteps, type Identities } from "./identity.ts";
+import type { GroupIndex } from "./index.ts";
+import { readLost } from "./lost.ts";
+import { readKnown } from "./plan.ts";
+import { runInSlices, type SliceOptions } from "./steps.ts";
+
+interface MatchDeps {
+  readonly env: Env;
+  readonly index: Pick<GroupIndex, "find" | "listed">;
+  /** Whether there is such a document. */
+  readonly exists: (docNo: number) => boolean;
+}
+
+interface Match extends Identities {
+  /** Ids of lost groups to forget once readers see the found ones: `forgetLost`. */
+  readonly noLongerLost: readonly string[];
+}
+
+/** Looks for each found group among those that readers see, and then among the lost ones. */
+export async function matchGroups(
+  deps: MatchDeps,
+  found: readonly FoundGroup[],
+  slices: SliceOptions,
+): Promise<Match> {
+  const known = await readKnown(deps.env, deps.index, slices);
+  const lost = await readLost(deps.env, deps, slices);
+  const membersOf = (some: readonly FoundGroup[]) => some.map(({ members }) => members);
+  const shown = await runInSlices(identitySteps(known, membersOf(found)), slices);
+  const left = found.filter((_, at) => shown.continues[at] === undefined);
+  const again = await runInSlices(identitySteps(lost.groups, membersOf(left)), slices);
+  const lostOf = new Map(left.map((group, at) => [group, again.continues[at]]));
+  return {
+    ...shown,
+    continues: found.map((group, at) => shown.continues[at] ?? lostOf.get(group)),
+    noLongerLost: [...lost.past, ...again.continues.flatMap((group) => group?.id ?? [])],
+  };
+}

@@ -1,0 +1,123 @@
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import type { AiResultDetail } from "../../../../src/gen/dedup-json.ts";
+import { chromiumPath, openPage, ready, useChromium } from "./chromium.ts";
+import {
+  data,
+  list,
+  startDocumentPages,
+  stubApi,
+  type Answers,
+  type ApiRequest,
+} from "./document-pages.ts";
+
+useChromium();
+
+const ROW: AiResultDetail = {
+  id: "r1",
+  documentId: "",
+  paperlessId: null,
+  documentTitle: "Invoice of May",
+  provider: "openai",
+  model: "small",
+  suggestedTitle: null,
+  suggestedCorrespondent: "Northwind",
+  suggestedDocumentType: null,
+  suggestedTags: [],
+  confidence: null,
+  currentTitle: null,
+  currentCorrespondent: null,
+  currentDocumentType: null,
+  currentTags: [],
+  appliedStatus: "pending",
+  appliedAt: null,
+  errorMessage: null,
+  failureType: null,
+  createdAt: null,
+  evidence: null,
+  promptTokens: 0,
+  completionTokens: 0,
+  processingTimeMs: 0,
+  estimatedCostUsd: null,
+  appliedFields: [],
+  beforeApply: null,
+  revertedAt: null,
+  rejectionReason: null,
+};
+const PREFLIGHT = "POST /ai/results/preflight";
+const APPLY = "POST /ai/results/apply-all";
+const COUNTS = { totalDocuments: 1, noOpCount: 0, conflictCount: 0, notApplicableCount: 0 };
+
+/** `/suggestions` with one suggestion open, reached from the whole list, then narrowed. */
+async function openNarrowed(
+  answers: Answers = {},
+): Promise<{ page: Page; requests: readonly ApiRequest[] }> {
+  const { page } = await openPage();
+  const requests = await stubApi(page, {
+    "GET /ai/results": () => list([ROW]),
+    "GET /ai/results/r1": () => data(ROW),
+    [PREFLIGHT]: () => data(COUNTS),
+    [APPLY]: () => data({ jobId: "j1" }),
+    ...answers,
+  });
+  await page.goto(`${await startDocumentPages()}/suggestions`);
+  await ready(page);
+  await page.getByRole("link", { name: ROW.documentTitle }).click();
+  await page.locator("#group-title").waitFor();
+  await page.getByRole("link", { name: "≥ 90 %" }).click();
+  await expect.poll(() => new URL(page.url()).searchParams.get("min")).toBe("0.9");
+  return { page, requests };
+}
+
+const bodies = (requests: readonly ApiRequest[], line: string): unknown[] =>
+  requests.filter((each) => each.line === line).map(({ body }) => body);
+const dialog = (page: Page) => page.getByRole("dialog", { name: "Apply all listed suggestions?" });
+const applyAll = (page: Page) => page.getByRole("button", { name: "Apply all listed" }).click();
+const NARROWED = { scope: { filters: { status: "pending", minConfidence: 0.9 } } };
+
+describe.skipIf(chromiumPath === undefined)("applying all listed suggestions", () => {
+  it("sends the filter that the dialog's numbers are of", async () => {
+    const { page, requests } = await openNarrowed();
+    await applyAll(page);
+    await dialog(page).getByRole("button", { name: "Apply" }).click();
+    await expect.poll(() => bodies(requests, APPLY)).toMatchObject([NARROWED]);
+    expect(bodies(requests, PREFLIGHT)).toEqual(bodies(requests, APPLY));
+  });
+
+  it("sends that filter whatever the address has become", async () => {
+    const { page, requests } = await openNarrowed();
+    await applyAll(page);
+    await dialog(page).waitFor();
+    // Without an event: as between the key Back and the event of it.
+    await page.evaluate("history.replaceState(null, '', '/suggestions')");
+    await dialog(page).getByRole("button", { name: "Apply" }).click();
+    await expect.poll(() => bodies(requests, APPLY)).toMatchObject([NARROWED]);
+  });
+
+  it("is called off by the key Back, which closes the dialog", async () => {
+    const { page, requests } = await openNarrowed();
+    await applyAll(page);
+    await dialog(page).waitFor();
+    await page.goBack();
+    await dialog(page).waitFor({ state: "hidden" });
+    expect(new URL(page.url()).search).toBe("");
+    expect(bodies(requests, APPLY)).toEqual([]);
+  });
+
+  it("opens no dialog about a list that was left while its numbers were read", async () => {
+    let [answer, asked] = [(): void => undefined, false];
+    const { page } = await openNarrowed({
+      [PREFLIGHT]: async () => {
+        asked = true;
+        await new Promise<void>((resolve) => (answer = resolve));
+        return data(COUNTS);
+      },
+    });
+    await applyAll(page);
+    await expect.poll(() => asked).toBe(true);
+    await page.goBack();
+    answer();
+    await page.getByText("The list is another one now").waitFor();
+    expect(await dialog(page).isVisible()).toBe(false);
+  });
+});
