@@ -16,7 +16,8 @@ import { systemHandlers } from "./api/system.ts";
 import { createEngine, unreleased } from "./engine/engine.ts";
 import { ENGINE_TYPE } from "./engine/type.ts";
 import type { BuildInfo } from "./engine/types.ts";
-import { createHttp, type ProxyOptions } from "./engine/platform/http.ts";
+import { createHttp } from "./engine/platform/http.ts";
+import { unusableProxies, type ProxyOptions } from "./engine/platform/proxy.ts";
 import { createBackend } from "./logical/backend.ts";
 import { tokensStore } from "./stores.ts";
 import { unobserved, watchSealGate, type TokensObserver } from "./telemetry/observer.ts";
@@ -93,6 +94,11 @@ export async function openTokens(
   options: TokensOptions,
   signal: AbortSignal,
 ): Promise<Tokens> {
+  for (const variable of unusableProxies(options.proxy))
+    deps.log.warn("a proxy of the environment cannot be used; requests through it fail", {
+      variable,
+      remedy: `write ${variable} as http://HOST:PORT, and restart`,
+    });
   const env = await deps.state.open(tokensStore, signal);
   try {
     const seal = await openSeal(
@@ -139,7 +145,7 @@ class Inside implements Tokens {
       seal: () => this.#sleep(),
       unseal: (key) =>
         this.#inTurn(async () => {
-          if (await seal.unseal(key)) await this.#wake();
+          if (await seal.unseal(key)) await this.#wakeOrSeal();
         }),
       reset: () => seal.reset(),
       shared: seal.shared,
@@ -240,6 +246,18 @@ class Inside implements Tokens {
     });
   }
 
+  /** A store that does not open is sealed again: its key or its shares have to be given again. */
+  async #wakeOrSeal(): Promise<void> {
+    try {
+      await this.#wake();
+    } catch (thrown) {
+      const error = toStewardError(thrown);
+      this.#deps.log.error("opening the store of tokens failed; it is sealed again", { error });
+      this.#seal.seal(`opening the store failed (${error.message})`);
+      throw thrown;
+    }
+  }
+
   async #wake(): Promise<void> {
     if (this.#manager !== undefined) return;
     const { clock, ids, log, observe = unobserved } = this.#deps;
@@ -279,11 +297,14 @@ class Inside implements Tokens {
   #sleep(): Promise<void> {
     const left = this.#leave(LEAVE_MS);
     this.#inTurn(async () => {
-      await left;
-      // Requests admitted by an unseal in between must finish too.
-      await this.#leave(LEAVE_MS);
-      await this.#stopManager(LEAVE_MS);
-      this.#seal.seal();
+      try {
+        await left;
+        // Requests admitted by an unseal in between must finish too.
+        await this.#leave(LEAVE_MS);
+        await this.#stopManager(LEAVE_MS);
+      } finally {
+        this.#seal.seal();
+      }
     }).catch((thrown: unknown) =>
       this.#deps.log.error("sealing the store failed", { error: toStewardError(thrown) }),
     );

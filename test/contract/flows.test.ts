@@ -403,6 +403,19 @@ describe("stored flows", () => {
       { timeout: 60_000, interval: 100 },
     );
   });
+
+  it("are answered after a node reports counters as large as a number can be", async () => {
+    const most = Number.MAX_SAFE_INTEGER;
+    const traffic = [connection("100.127.1.1:5009", "100.127.1.2:443", most, most)];
+    await send(...[410, 420].map((ago) => record(ago, { virtualTraffic: traffic })));
+    await vi.waitFor(
+      async () => {
+        const { result } = await flows();
+        expect([result.totals.tx_bytes, result.totals.rx_bytes]).toEqual([most, most]);
+      },
+      { timeout: 60_000, interval: 20 },
+    );
+  });
 });
 
 describe("flows", () => {

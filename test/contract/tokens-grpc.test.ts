@@ -261,6 +261,33 @@ describe.each([
     expect((await call(EngineService.method.readConfig, { mount })).prvKey).toBe("<configured>");
   });
 
+  it("a scope without lists is warned of, and refused where strict_scopes is set", async () => {
+    const { mintToken, writePermissionSet, writeConfig } = EngineService.method;
+    const all = { mount, installationId: 1001n };
+    const some = { ...all, repositories: ["web"], permissions: { contents: "read" } };
+    const byId = { ...all, repositoryIds: [1n], permissions: { contents: "read" } };
+    const warning = text("repositories, permissions given empty counts as not given");
+    expect((await call(mintToken, all)).minted?.warnings).toContainEqual(warning);
+    expect((await call(writePermissionSet, { ...all, name: "all" })).warnings).toEqual([warning]);
+    await call(writeConfig, { mount, strictScopes: true });
+    const strict = { code: "invalid_argument", message: text("(strict_scopes)") };
+    for (const scope of [
+      all,
+      { ...some, repositories: [] },
+      { ...some, permissions: {} },
+      { ...byId, repositoryIds: [] },
+    ]) {
+      await expect(call(mintToken, scope)).rejects.toMatchObject(strict);
+      await expect(call(writePermissionSet, { ...scope, name: "all" })).rejects.toMatchObject(
+        strict,
+      );
+    }
+    expect((await call(mintToken, some)).minted?.warnings).toEqual([]);
+    expect((await call(writePermissionSet, { ...byId, name: "all" })).warnings).toEqual([]);
+    await call(writeConfig, { mount, strictScopes: false });
+    await call(EngineService.method.deletePermissionSet, { mount, name: "all" });
+  });
+
   it("tokens are minted under leases as over HTTP", async () => {
     const typed = (
       await call(EngineService.method.mintToken, {

@@ -1,6 +1,8 @@
 import { afterAll, expect, it, vi } from "vitest";
 import { removeTemporaryFolders } from "../contract/daemon.ts";
-import { audit, Site, text, wrapped } from "../contract/ingress-site.ts";
+import { audit, flow, Site, text, wrapped } from "../contract/ingress-site.ts";
+import { startEstate } from "../contract/monitor-estate.ts";
+import { startReceiver } from "../support/otlp/receiver.ts";
 
 afterAll(removeTemporaryFolders);
 
@@ -45,3 +47,33 @@ it(
     expect(twice).toBeLessThanOrEqual(ROUNDS * BATCH);
   },
 );
+
+it("kill -9 while metrics over gRPC are sent again and again: what they count is not forgotten", async () => {
+  await using site = new Site(
+    await startEstate({ talkers: 0 }),
+    await startReceiver({ protocol: "grpc" }),
+  );
+  const otlp = {
+    protocol: "grpc",
+    endpoint: `127.0.0.1:${site.exported.port}`,
+    tls: { insecure: true },
+    metric_interval: "2s",
+    retry: { enabled: true },
+    logs: { enabled: false },
+  };
+  await site.start({ otlp });
+  await site.ready();
+  site.exported.answer = { kind: "refuse", grpc: 14, http: 503 };
+  expect((await site.stream(text(wrapped(flow())))).status).toBe(200);
+  await vi.waitFor(async () => expect(await site.readyz()).toBe("503 ingress_wal: retrying"), {
+    timeout: 60_000,
+    interval: 50,
+  });
+  await site.daemon?.stop("SIGKILL");
+  site.exported.clear();
+  site.exported.answer = { kind: "accept" };
+  await site.start({ otlp });
+  await site.ready();
+  const flows = site.exported.points().filter(({ metric }) => metric === "vpn.network.flows");
+  expect(flows.map(({ value }) => value)).toContain(1);
+});

@@ -16,6 +16,7 @@ import {
   type Section,
 } from "../contract/monitor-estate.ts";
 import { startReceiver } from "../support/otlp/receiver.ts";
+import { privacySchema } from "../../src/monitor/config/privacy-keys.ts";
 import { canary, filesOf, found } from "./canaries.ts";
 
 afterAll(removeTemporaryFolders);
@@ -193,5 +194,52 @@ it("of the monitor's configuration shows in no log line, metric, record, page, c
   });
   expect(Object.keys(outputs).some((name) => name.includes("checkpoints"))).toBe(true);
   expect(found(canaries, outputs)).toEqual([]);
+  await receiver.close();
+});
+
+it("of names shows in nothing that is exported while pii_filter hides all, also when the control planes are dead", async () => {
+  const receiver = await startReceiver({ protocol: "http" });
+  const names = ["first", "second"].map((each) => canary(`networks[].name ${each}`));
+  const path = canary("networks[].url");
+  const daemon = await startDaemon({
+    config: JSON.stringify({
+      gateway: { listen: "127.0.0.1:0" },
+      state: { directory: temporaryFolder() },
+      services: { dedup: false, tokens: false },
+      logging: { level: "debug", format: "json" },
+      tracing: { enabled: true },
+      otlp: {
+        endpoint: receiver.endpoint,
+        metric_interval: "300ms",
+        batch: { logs: { export_interval: "20ms" } },
+      },
+      pii_filter: Object.fromEntries(
+        privacySchema.map(({ path }) => [path.slice("pii_filter.".length), false]),
+      ),
+      version_checks: { devices: { enabled: false } },
+      networks: names.map(({ value: name }, index) => ({
+        name,
+        url: `http://127.0.0.1:1${index === 0 ? "" : `/${path.value}`}`,
+        auth: { method: "apikey", apikey: "tskey-api-none" },
+        http: { retry: { base_delay: "10ms", max_delay: "20ms" } },
+      })),
+    }),
+  });
+  const failures = (lines: readonly string[]): number =>
+    lines.filter((line) => line.includes("collector failed")).length;
+  await vi.waitFor(
+    () => expect(failures(receiver.logs().map(({ body }) => body))).toBeGreaterThan(10),
+    { timeout: 60_000, interval: 50 },
+  );
+  expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+  const standardError = daemon.stderr.join("\n");
+  for (const { value } of [path, ...names]) expect(standardError).toContain(value);
+  const outputs = {
+    "log records": JSON.stringify(receiver.logs()),
+    metrics: JSON.stringify(receiver.points()),
+    spans: JSON.stringify(receiver.spans()),
+  };
+  expect(found([path, ...names], outputs)).toEqual([]);
+  expect(outputs["log records"]).not.toMatch(/(?<![\d.])127\.0\.0\.1/);
   await receiver.close();
 });

@@ -1,25 +1,28 @@
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { OverviewService } from "../../src/gen/steward/tokens/v1/overview_service_pb.ts";
 import { systemClock } from "../../src/kernel/base/clock.ts";
 import { systemIds } from "../../src/kernel/base/ids.ts";
+import { createLog, type Log } from "../../src/kernel/base/log.ts";
 import { Secret } from "../../src/kernel/base/secret.ts";
 import type { RequestHeaders } from "../../src/kernel/service.ts";
 import { createStateFactory } from "../../src/kernel/state/state-factory.ts";
+import { proxyOf } from "../../src/tokens/engine/platform/http.ts";
+import type { Data } from "../../src/tokens/logical/types.ts";
 import { openTokens, type Tokens, type TokensOptions } from "../../src/tokens/service.ts";
 import type { TokenSpec } from "../../src/tokens/vault/types.ts";
 import { quietLog, temporaryFolder } from "../kernel/state/fixtures/tables.ts";
 import { direct } from "./support/engine.ts";
 
-async function open(options: Partial<TokensOptions> = {}): Promise<Tokens> {
+async function open(options: Partial<TokensOptions> = {}, log: Log = quietLog): Promise<Tokens> {
   const directory = temporaryFolder();
   const tokens = await openTokens(
     {
       state: createStateFactory({ directory, clock: systemClock, log: quietLog }),
       clock: systemClock,
       ids: systemIds,
-      log: quietLog,
+      log,
     },
     {
       directory,
@@ -101,6 +104,27 @@ describe("the health of the tokens service", () => {
       { sealed: true, inside: undefined },
       false,
     ]);
+  });
+});
+
+describe("the start of the tokens service", () => {
+  it("names a proxy variable that is no address, never its value", async () => {
+    const logged: string[] = [];
+    const log = createLog({
+      level: "warn",
+      format: "text",
+      write: (line) => logged.push(line),
+      now: () => 0,
+    });
+    const proxy = proxyOf({
+      HTTP_PROXY: "10.0.0.1:3128",
+      HTTPS_PROXY: "ftp://ada:hunter2@10.0.0.1",
+    });
+    await open({ proxy }, log);
+    expect(logged.filter((line) => line.includes("_PROXY"))).toEqual([
+      expect.stringContaining("HTTPS_PROXY") as string,
+    ]);
+    expect(logged.join("")).not.toContain("hunter2");
   });
 });
 
@@ -201,5 +225,82 @@ describe("sealing and unsealing at once", () => {
         });
       else expect(tokens.env.keyring?.status().sealed).toBe(true);
     }
+  });
+});
+
+describe("a store whose opening fails after the right key", () => {
+  const ask = async (tokens: Tokens, path: string, data: Data): Promise<Data> => {
+    const { response } = await tokens.gate.handle({
+      verb: "write",
+      path,
+      data,
+      token: undefined,
+      remote: undefined,
+      wrapTtlMs: undefined,
+      signal: new AbortController().signal,
+    });
+    return JSON.parse(String(response?.raw?.body)) as Data;
+  };
+  const auditIn = (folder: string): TokensOptions["audit"] => [
+    { filePath: join(folder, "audit.log"), hmacAccessor: true, elideListResponses: false },
+  ];
+
+  it("is sealed again: nothing but enough right shares opens it once the cause is mended", async () => {
+    const folder = join(temporaryFolder(), "missing");
+    const tokens = await open({
+      seal: { type: "shamir", keyFile: undefined, credentials: undefined },
+      audit: auditIn(folder),
+    });
+    const made = await ask(tokens, "sys/init", { secret_shares: 3, secret_threshold: 2 });
+    const [one, two] = made["keys"] as readonly string[];
+    await ask(tokens, "sys/unseal", { key: one });
+    await expect(ask(tokens, "sys/unseal", { key: two })).rejects.toThrow(folder);
+    expect(tokens.env.keyring?.status().sealed).toBe(true);
+    expect(tokens.health()).toMatchObject({
+      ok: false,
+      reason: expect.stringMatching(
+        /^opening the store failed \(.*audit.*\): give 2 of 3 key shares to sys\/unseal/,
+      ) as string,
+    });
+    // The shares are with their holders, whether or not their delivery was recorded.
+    await expect(
+      ask(tokens, "sys/init", { secret_shares: 1, secret_threshold: 1 }),
+    ).rejects.toThrow("already initialized");
+    mkdirSync(folder);
+    const garbage = "0".repeat(one?.length ?? 0);
+    expect(await ask(tokens, "sys/unseal", { key: garbage })).toMatchObject({ sealed: true });
+    expect([tokens.gate.isOpen(), tokens.env.keyring?.status().sealed]).toEqual([false, true]);
+    await ask(tokens, "sys/unseal", { reset: true });
+    await ask(tokens, "sys/unseal", { key: one });
+    expect(await ask(tokens, "sys/unseal", { key: two })).toMatchObject({ sealed: false });
+    expect(tokens.health()).toEqual({ ok: true });
+  });
+
+  it("is sealed again, and says why, with a key file", async () => {
+    const folder = temporaryFolder();
+    const tokens = await open({ audit: auditIn(folder) });
+    const directory = join(tokens.env.status().path, "..");
+    const key = readFileSync(join(directory, "tokens.key"), "utf8");
+    let shown = "";
+    await tokens.showRoot((token) => (shown = token) !== "");
+    await tokens.gate.handle({
+      verb: "write",
+      path: "sys/seal",
+      data: {},
+      token: Secret.of(shown, "test"),
+      remote: undefined,
+      wrapTtlMs: undefined,
+      signal: new AbortController().signal,
+    });
+    renameSync(folder, `${folder}.away`);
+    await expect(ask(tokens, "sys/unseal", { key })).rejects.toThrow(folder);
+    expect(tokens.env.keyring?.status().sealed).toBe(true);
+    expect(tokens.health()).toMatchObject({
+      reason: expect.stringMatching(
+        /^opening the store failed \(.*audit.*\): give the key to sys\/unseal, or restart$/,
+      ) as string,
+    });
+    renameSync(`${folder}.away`, folder);
+    expect(await ask(tokens, "sys/unseal", { key })).toMatchObject({ sealed: false });
   });
 });

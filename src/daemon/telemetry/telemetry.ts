@@ -3,6 +3,7 @@ import { Access } from "../../gen/steward/options/v1/options_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { RootLog } from "../../kernel/base/log.ts";
 import type { Config } from "../../kernel/config/config.ts";
+import { readKeyGroup } from "../../kernel/config/key-group.ts";
 import type { Schema } from "../../kernel/config/key.ts";
 import { ambientSecrets, configuredSecrets } from "../../kernel/config/secrets.ts";
 import {
@@ -33,7 +34,11 @@ import type { Telemetry } from "../../kernel/telemetry/telemetry.ts";
 import type { TelemetryOptions } from "../../kernel/telemetry/options.ts";
 import type { Tracing } from "../../kernel/telemetry/tracing/tracing.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
+import { networks } from "../../monitor/config/network-keys.ts";
+import { privacy } from "../../monitor/config/privacy-keys.ts";
+import { vpn } from "../../monitor/config/provider-keys.ts";
 import { ingressWal } from "../../monitor/ingress/config/ingress-keys.ts";
+import { createLineRedaction } from "./line-redaction.ts";
 import { processScope, telemetryOptions, exportsSelfMetrics } from "./telemetry-options.ts";
 
 /** Metric families that `/api/v1/metrics` shows. */
@@ -114,7 +119,7 @@ export async function createProcessTelemetry(
   }
   if (deps.pool !== undefined) reportPool(scope, deps.pool);
   log.conceal([...configuredSecrets(config, deps.schema), ...ambientSecrets(process.env)]);
-  if (options.logs !== undefined) log.tap((line) => telemetry.line(line));
+  if (options.logs !== undefined) exportLines(log, telemetry, config);
   const tracing = await tracingOf(config, telemetry);
   if (tracing !== undefined) log.relate(() => tracing.fields());
   return {
@@ -145,6 +150,12 @@ export async function createProcessTelemetry(
         );
     },
   };
+}
+
+function exportLines(log: RootLog, telemetry: Telemetry, config: Config): void {
+  const names = [config.get(vpn.network), ...config.list(networks).map(({ name }) => name)];
+  const redact = createLineRedaction(readKeyGroup(config, privacy), names);
+  log.tap((line) => telemetry.line(redact === undefined ? line : redact(line)));
 }
 
 /** Loads the OpenTelemetry SDK only when tracing is on. */

@@ -222,10 +222,15 @@ export function rowOf(flow: StoredFlow): MessageInitShape<typeof FlowSchema> {
 
 function countsOf(counts: Counts): MessageInitShape<typeof FlowCountsSchema> {
   return {
-    txBytes: BigInt(counts.txBytes),
-    rxBytes: BigInt(counts.rxBytes),
-    txPackets: BigInt(counts.txPackets),
-    rxPackets: BigInt(counts.rxPackets),
-    flows: BigInt(counts.flows),
+    txBytes: whole(counts.txBytes),
+    rxBytes: whole(counts.rxBytes),
+    txPackets: whole(counts.txPackets),
+    rxPackets: whole(counts.rxPackets),
+    flows: whole(counts.flows),
   };
+}
+
+/** A node may report counters whose sum JSON cannot hold exactly. */
+function whole(count: number): bigint {
+  return BigInt(Math.min(count, Number.MAX_SAFE_INTEGER));
 }

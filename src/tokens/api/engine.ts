@@ -172,6 +172,10 @@ function given(data: Data): Data {
   return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined));
 }
 
+/**
+ * A message cannot tell an empty list from none: both count as given but empty, of which the core
+ * warns, or refuses it (`strict_scopes`). A list that its caller computed may be empty by mistake.
+ */
 function scopeData({
   installationId,
   orgName,
@@ -179,12 +183,13 @@ function scopeData({
   repositoryIds,
   permissions,
 }: ScopeFields): Data {
+  const names = repositories.length > 0 || repositoryIds.length === 0;
   return given({
     installation_id: installationId === 0n ? undefined : number(installationId),
     org_name: orgName || undefined,
-    repositories: repositories.length === 0 ? undefined : repositories,
+    repositories: names ? repositories : undefined,
     repository_ids: repositoryIds.length === 0 ? undefined : repositoryIds.map(number),
-    permissions: Object.keys(permissions).length === 0 ? undefined : permissions,
+    permissions,
   });
 }
 

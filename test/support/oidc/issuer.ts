@@ -13,10 +13,17 @@ export interface Issuer extends AsyncDisposable {
   called: string;
   /** A new key in place of all others, by which further tokens are signed. */
   rotate(algorithm?: string): Promise<void>;
-  /** A token of a CI job for five minutes, with these claims changed; undefined leaves one out. */
+  /** A new key beside the others, by which further tokens are signed. */
+  add(): Promise<void>;
+  /** The key by which tokens are signed. */
+  key(): CryptoKey;
+  /**
+   * A token of a CI job for five minutes, with these claims changed; undefined leaves one out, also
+   * the `kid` of the header.
+   */
   token(
     claims?: Readonly<Record<string, unknown>>,
-    options?: { readonly key?: CryptoKey; readonly alg?: string },
+    options?: { readonly key?: CryptoKey; readonly alg?: string; readonly kid?: undefined },
   ): Promise<string>;
 }
 
@@ -28,9 +35,15 @@ export async function startIssuer(now: () => number = () => Date.now()): Promise
     readonly id: string;
     readonly alg: string;
     readonly secret: CryptoKey;
-    readonly jwk: object;
   };
+  let jwks: readonly object[] = [];
   let count = 0;
+  async function makeKey(alg: string): Promise<object> {
+    const pair = await generateKeyPair(alg, { extractable: true });
+    count += 1;
+    key = { id: `key-${count}`, alg, secret: pair.privateKey };
+    return { ...(await exportJWK(pair.publicKey)), kid: key.id, use: "sig", alg };
+  }
   const server = createServer((request, response) => {
     requests.push(request.url ?? "");
     const { fault } = issuer;
@@ -40,7 +53,7 @@ export async function startIssuer(now: () => number = () => Date.now()): Promise
         JSON.stringify(
           request.url === "/.well-known/openid-configuration"
             ? { issuer: issuer.called, jwks_uri: `${issuer.url}/keys` }
-            : { keys: [{ kty: "oct", k: "c2VjcmV0", kid: "shared" }, key.jwk] },
+            : { keys: [{ kty: "oct", k: "c2VjcmV0", kid: "shared" }, ...jwks] },
         ),
     );
   });
@@ -52,11 +65,12 @@ export async function startIssuer(now: () => number = () => Date.now()): Promise
     fault: undefined,
     called: url,
     async rotate(alg = "RS256") {
-      const pair = await generateKeyPair(alg, { extractable: true });
-      count += 1;
-      const jwk = { ...(await exportJWK(pair.publicKey)), kid: `key-${count}`, use: "sig", alg };
-      key = { id: `key-${count}`, alg, secret: pair.privateKey, jwk };
+      jwks = [await makeKey(alg)];
     },
+    async add() {
+      jwks = [...jwks, await makeKey("RS256")];
+    },
+    key: () => key.secret,
     async token(claims = {}, options = {}) {
       const seconds = Math.floor(now() / 1_000);
       count += 1;
@@ -77,7 +91,11 @@ export async function startIssuer(now: () => number = () => Date.now()): Promise
         Object.entries(all).filter(([, value]) => value !== undefined),
       );
       return await new SignJWT(present)
-        .setProtectedHeader({ alg: options.alg ?? key.alg, kid: key.id, typ: "JWT" })
+        .setProtectedHeader({
+          alg: options.alg ?? key.alg,
+          typ: "JWT",
+          ...("kid" in options ? {} : { kid: key.id }),
+        })
         .sign(options.key ?? key.secret);
     },
     async [Symbol.asyncDispose]() {

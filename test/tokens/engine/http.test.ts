@@ -1,10 +1,18 @@
+import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer as createTlsServer } from "node:https";
+import { connect, type AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { wholeBody } from "../../../src/tokens/engine/platform/body.ts";
-import { createHttp, type HttpCall, proxyOf } from "../../../src/tokens/engine/platform/http.ts";
+import {
+  createHttp,
+  type HttpCall,
+  type HttpLost,
+  type HttpReply,
+  proxyOf,
+} from "../../../src/tokens/engine/platform/http.ts";
 import { direct, startEngineRoom } from "../support/engine.ts";
 
 async function listening(server: Server): Promise<string> {
@@ -77,42 +85,172 @@ describe("a request to the platform", () => {
     await http.close();
     server.close();
   });
+});
 
-  it("goes through the environment's proxy, except where that says no", async () => {
-    await using room = await startEngineRoom({ config: false });
-    const isRead: string[] = [];
-    const proxy = createServer((request, response) => {
-      isRead.push(`${request.method} ${request.url}`);
+describe("a request under the environment's proxies", () => {
+  type Lookup = NonNullable<NonNullable<Parameters<typeof createHttp>[2]>["lookup"]>;
+  const here = ((_name: string, _options: unknown, done: (error: null, all: unknown) => void) =>
+    done(null, [{ address: "127.0.0.1", family: 4 }])) as unknown as Lookup;
+
+  interface Proxy extends AsyncDisposable {
+    readonly url: string;
+    /** `127.0.0.1:PORT`. */
+    readonly host: string;
+    /** Requests, in order. */
+    readonly seen: string[];
+  }
+
+  /** A proxy that refuses every request and every tunnel. */
+  async function startProxy(): Promise<Proxy> {
+    const seen: string[] = [];
+    const server = createServer((request, response) => {
+      seen.push(`${request.method} ${request.url}`);
       response.writeHead(401).end();
     }).on("connect", (request: IncomingMessage, socket: Duplex) => {
-      isRead.push(`CONNECT ${request.url}`);
+      seen.push(`CONNECT ${request.url}`);
       socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
     });
-    const address = await listening(proxy);
-    const proxied = createHttp(systemClock, { ...direct, http: address, https: address });
+    const url = await listening(server);
+    return {
+      url,
+      host: new URL(url).host,
+      seen,
+      [Symbol.asyncDispose]: async () => {
+        server.closeAllConnections();
+        await new Promise((resolve) => server.close(resolve));
+      },
+    };
+  }
+
+  async function startServer(): Promise<AsyncDisposable & { readonly port: string }> {
+    const server = createServer((_request, response) => response.end("x"));
+    const { port } = new URL(await listening(server));
+    return {
+      port,
+      [Symbol.asyncDispose]: async () => {
+        server.closeAllConnections();
+        await new Promise((resolve) => server.close(resolve));
+      },
+    };
+  }
+
+  /** The outcome of a request with these environment variables. */
+  async function sent(
+    environment: Record<string, string>,
+    origin: string,
+  ): Promise<HttpReply | HttpLost> {
+    const http = createHttp(systemClock, proxyOf(environment), { lookup: here });
+    const outcome = await http.send(call(origin));
+    await http.close();
+    return outcome;
+  }
+
+  it.each(["http://", ""])(
+    "goes through a proxy written with %j before its host",
+    async (scheme) => {
+      await using proxy = await startProxy();
+      const both = {
+        HTTP_PROXY: `${scheme}${proxy.host}`,
+        HTTPS_PROXY: `${scheme}${proxy.host.replace("127.0.0.1", "localhost")}`,
+      };
+      expect(await sent(both, "http://code.example.org")).toMatchObject({ status: 401 });
+      expect(await sent(both, "https://code.example.org")).toMatchObject({
+        lost: "connection",
+        sent: false,
+      });
+      expect(proxy.seen).toEqual(["GET http://code.example.org/", "CONNECT code.example.org:443"]);
+    },
+  );
+
+  it("goes directly over https where only HTTP_PROXY is set, and over http where only HTTPS_PROXY is", async () => {
+    await using proxy = await startProxy();
+    await using server = await startServer();
+    // The server speaks no TLS: it was reached when the connection breaks there.
     expect(
-      await proxied.send(
-        call("http://code.example.org", { path: "/rate_limit", headers: { "user-agent": "x" } }),
-      ),
-    ).toMatchObject({ status: 401 });
-    expect(await proxied.send(call("https://code.example.org"))).toMatchObject({
-      lost: "connection",
-      sent: false,
-    });
-    expect(isRead).toEqual([
-      "GET http://code.example.org/rate_limit",
-      "CONNECT code.example.org:443",
-    ]);
-    const excepted = createHttp(systemClock, { ...direct, http: address, none: "127.0.0.1" });
+      await sent({ HTTP_PROXY: proxy.url }, `https://code.example.org:${server.port}`),
+    ).toMatchObject({ lost: "connection", reason: "ERR_SSL_WRONG_VERSION_NUMBER" });
     expect(
-      await excepted.send(
-        call(room.codeHost.url, { path: "/rate_limit", headers: { "user-agent": "x" } }),
-      ),
+      await sent({ HTTPS_PROXY: proxy.url }, `http://code.example.org:${server.port}`),
     ).toMatchObject({ status: 200 });
-    expect(isRead).toHaveLength(2);
-    await Promise.all([proxied.close(), excepted.close()]);
-    proxy.close();
-    proxy.closeAllConnections();
+    expect(proxy.seen).toEqual([]);
+  });
+
+  it("goes directly to this machine, and where NO_PROXY says so", async () => {
+    await using proxy = await startProxy();
+    await using server = await startServer();
+    const at = (host: string, none = ""): Promise<HttpReply | HttpLost> =>
+      sent({ HTTP_PROXY: proxy.url, NO_PROXY: none }, `http://${host}:${server.port}`);
+    expect(await at("127.0.0.1")).toMatchObject({ status: 200 });
+    expect(await at("code.example.org", "10.0.0.0/8,example.org")).toMatchObject({ status: 200 });
+    // An address that is not loopback, and leads here all the same.
+    expect(await at("0.0.0.0", "0.0.0.0/8")).toMatchObject({ status: 200 });
+    expect(proxy.seen).toEqual([]);
+    expect(await at("0.0.0.0", "10.0.0.0/8")).toMatchObject({ status: 401 });
+    expect(proxy.seen).toEqual([`GET http://0.0.0.0:${server.port}/`]);
+  });
+
+  it("trusts a given authority behind a proxy, too", async () => {
+    const file = (name: string): string =>
+      readFileSync(new URL(`../../contract/golden/listener.${name}.pem`, import.meta.url), "utf8");
+    const server = createTlsServer({ cert: file("cert"), key: file("key") }, (_request, response) =>
+      response.end("x"),
+    );
+    const { port } = new URL(await listening(server));
+    const tunnel = createServer().on("connect", (_request, socket: Duplex) => {
+      const through = connect(Number(port), "127.0.0.1", () => {
+        socket.write("HTTP/1.1 200 OK\r\n\r\n");
+        socket.pipe(through).pipe(socket);
+      });
+    });
+    const proxy = proxyOf({ HTTPS_PROXY: await listening(tunnel) });
+    const outcome = async (ca: string): Promise<HttpReply | HttpLost> => {
+      const http = createHttp(systemClock, proxy, { ca });
+      const sent = await http.send(call(`https://golden.test:${port}`));
+      await http.close();
+      return sent;
+    };
+    expect(await outcome(file("cert"))).toMatchObject({ status: 200 });
+    expect(await outcome("")).toMatchObject({ reason: "DEPTH_ZERO_SELF_SIGNED_CERT" });
+    server.close();
+    tunnel.close();
+  });
+
+  it.each(["http://", "ftp://127.0.0.1:9", "http://a:%zz@127.0.0.1:9", "1 2"])(
+    "does not leave when its proxy is %j; other requests do, and the client closes",
+    async (address) => {
+      await using server = await startServer();
+      const http = createHttp(systemClock, proxyOf({ HTTPS_PROXY: address }), { lookup: here });
+      for (let times = 0; times < 2; times++)
+        expect(await http.send(call("https://code.example.org"))).toEqual({
+          lost: "connection",
+          sent: false,
+          reason: "UNUSABLE_PROXY",
+        });
+      expect(await http.send(call(`http://code.example.org:${server.port}`))).toMatchObject({
+        status: 200,
+      });
+      await http.close();
+    },
+  );
+
+  it("tells who mints that the proxy cannot be used, and leaves no orphan", async () => {
+    await using room = await startEngineRoom({
+      proxy: proxyOf({ HTTPS_PROXY: "ftp://127.0.0.1:9" }),
+      config: { base_url: "https://code.example.org" },
+    });
+    const effects: string[] = [];
+    const effect = {
+      begin: () => void effects.push("begin"),
+      none: () => void effects.push("none"),
+    };
+    expect(
+      await room.refusal("create", "token", { installation_id: 1001 }, { effect }),
+    ).toMatchObject({
+      code: "upstream",
+      rule: "transport",
+      message: expect.stringMatching(/HTTPS_PROXY.*http:\/\/HOST:PORT/) as string,
+    });
+    expect(effects).toEqual(["begin", "none"]);
   });
 
   it("reads proxies from the environment as everybody does", () => {
@@ -120,12 +258,12 @@ describe("a request to the platform", () => {
     expect(
       proxyOf({
         HTTP_PROXY: "http://a",
-        https_proxy: "http://b",
+        https_proxy: "b:3128",
         HTTPS_PROXY: "http://c",
         NO_PROXY: "x",
         no_proxy: "",
       }),
-    ).toEqual({ http: "http://a", https: "http://b", none: "x" });
+    ).toEqual({ http: "http://a", https: "http://b:3128", none: "x" });
   });
 });
 

@@ -6,7 +6,7 @@ import type { CodeHostOptions } from "../../../src/demo/code-host/types.ts";
 import type { CodeHost } from "../../../src/demo/code-host/code-host.ts";
 import type { Clock } from "../../../src/kernel/base/clock.ts";
 import { createEngine, unreleased } from "../../../src/tokens/engine/engine.ts";
-import type { ProxyOptions } from "../../../src/tokens/engine/platform/http.ts";
+import type { ProxyOptions } from "../../../src/tokens/engine/platform/proxy.ts";
 import type {
   Backend,
   Data,

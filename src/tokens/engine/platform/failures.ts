@@ -7,7 +7,7 @@ import { printable } from "../../../kernel/base/text/printable.ts";
 import { retryAfterMs } from "../../../kernel/client/http/retry-after.ts";
 import { parseExact } from "../../logical/json.ts";
 import { FORBIDDEN_ADDRESS } from "../forbidden-hosts.ts";
-import type { HttpLost, HttpReply } from "./http.ts";
+import { UNUSABLE_PROXY, type HttpLost, type HttpReply } from "./http.ts";
 
 /** What was attempted, for the message. */
 export interface Attempted {
@@ -184,6 +184,12 @@ function lostFailure({ failed, hints = [] }: Attempted, { lost, reason }: HttpLo
       "upstream",
       `${failed}: base_url resolves to a link-local address or the metadata service of a cloud; change it, or set tokens.allow_link_local_base_url`,
       { rule: "forbidden_address" },
+    );
+  if (reason === UNUSABLE_PROXY)
+    return new StewardError(
+      "upstream",
+      `${failed}: the proxy that HTTPS_PROXY or HTTP_PROXY names cannot be used; write it as http://HOST:PORT in the environment of this process, and restart it`,
+      { rule: "transport" },
     );
   return new StewardError(
     "upstream",

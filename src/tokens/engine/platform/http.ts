@@ -1,19 +1,14 @@
 /**
- * HTTP client of the platform: one connection pool, environment proxies, small bodies read whole,
+ * HTTP client of the platform: pooled connections, environment proxies, small bodies read whole,
  * no redirects, no automatic retries. Results are values, since "nothing was sent" decides what
  * happens next (docs/decisions/tokens-platform-client.md).
  */
-import type { lookup as systemLookup } from "node:dns";
-import { rootCertificates } from "node:tls";
-import type { Agent, Dispatcher } from "undici";
+import type { Dispatcher } from "undici";
 import type { Clock } from "../../../kernel/base/clock.ts";
-import { FORBIDDEN_ADDRESS, guardedLookup, isForbiddenHost } from "../forbidden-hosts.ts";
+import { FORBIDDEN_ADDRESS, isForbiddenHost } from "../forbidden-hosts.ts";
 import type { BodySink } from "./body.ts";
-
-/** Connections per origin; the platform limits concurrent requests to about 100. */
-const CONNECTIONS = 64;
-
-const CONNECT_MS = 2_500;
+import { openPools, type Pools, type ReachOptions } from "./pools.ts";
+import type { ProxyOptions } from "./proxy.ts";
 
 /** Connect, headers and body together. */
 const WHOLE_MS = 10_000;
@@ -59,78 +54,38 @@ export interface Http {
   close(): Promise<void>;
 }
 
-/** Allowed destinations. */
-export interface ReachOptions {
-  /** Whether link-local addresses and cloud metadata services are allowed; default false. */
-  readonly allowLinkLocal?: boolean;
-  /** PEM of authorities in addition to the system's; empty for none. */
-  readonly ca?: string;
-  /** Resolves names; the system's by default. */
-  readonly lookup?: typeof systemLookup;
-}
+/** Reason of a request whose proxy is no address of a proxy. */
+export const UNUSABLE_PROXY = "UNUSABLE_PROXY";
 
-/** Proxy settings from the environment. */
-export interface ProxyOptions {
-  readonly http: string | undefined;
-  readonly https: string | undefined;
-  readonly none: string | undefined;
-}
-
-/** Proxies from environment variables; lower case wins, as in other programs. */
+/**
+ * Proxies from environment variables; lower case wins, as in other programs. An address without a
+ * scheme is one of an HTTP proxy.
+ */
 export function proxyOf(environment: Readonly<Record<string, string | undefined>>): ProxyOptions {
   const read = (name: string): string | undefined =>
     environment[name.toLowerCase()] || environment[name] || undefined;
-  return { http: read("HTTP_PROXY"), https: read("HTTPS_PROXY"), none: read("NO_PROXY") };
+  const address = (name: string): string | undefined => {
+    const text = read(name);
+    return text === undefined || text.includes("://") ? text : `http://${text}`;
+  };
+  return { http: address("HTTP_PROXY"), https: address("HTTPS_PROXY"), none: read("NO_PROXY") };
 }
 
 /**
  * Loads the HTTP library and connects on first use. By default no call reaches a link-local address
  * or metadata service, by name or address; a proxy resolves names itself.
  */
-export function createHttp(
-  clock: Clock,
-  proxy: ProxyOptions,
-  { allowLinkLocal = false, ca = "", lookup }: ReachOptions = {},
-): Http {
-  let opening: Promise<Agent | Dispatcher> | undefined;
-  let open: Dispatcher | undefined;
+export function createHttp(clock: Clock, proxy: ProxyOptions, reach: ReachOptions = {}): Http {
+  let opening: Promise<Pools> | undefined;
   let closed = false;
   /** Last origin that passed the check; a mount has one origin. */
   let callable = "";
 
   function isCallable(origin: string): boolean {
-    if (allowLinkLocal || origin === callable) return true;
+    if (reach.allowLinkLocal === true || origin === callable) return true;
     if (isForbiddenHost(new URL(origin).hostname)) return false;
     callable = origin;
     return true;
-  }
-
-  async function openPool(): Promise<Dispatcher> {
-    const undici = await import("undici");
-    const options = {
-      // Timeouts use the injected clock below. Idle connections close after a few seconds.
-      connections: CONNECTIONS,
-      pipelining: 1,
-      allowH2: false,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      keepAliveMaxTimeout: 60_000,
-      connect: {
-        timeout: CONNECT_MS,
-        ...(ca === "" ? {} : { ca: [...rootCertificates, ca] }),
-        ...(allowLinkLocal ? {} : { lookup: guardedLookup(lookup) }),
-      },
-    };
-    open =
-      proxy.http === undefined && proxy.https === undefined
-        ? new undici.Agent(options)
-        : new undici.EnvHttpProxyAgent({
-            ...options,
-            httpProxy: proxy.http ?? "",
-            httpsProxy: proxy.https ?? "",
-            noProxy: proxy.none ?? "",
-          });
-    return open;
   }
 
   return {
@@ -138,12 +93,23 @@ export function createHttp(
       if (closed) return { lost: "cancelled", sent: false, reason: "CLOSED" };
       if (!isCallable(call.origin))
         return { lost: "connection", sent: false, reason: FORBIDDEN_ADDRESS };
-      const dispatcher = open ?? (await (opening ??= openPool()));
-      return exchange(dispatcher, call, clock);
+      let pools: Pools;
+      try {
+        pools = await (opening ??= openPools(proxy, reach));
+      } catch (error) {
+        // The library is loaded from disk, where an update may have replaced it.
+        opening = undefined;
+        return { lost: "connection", sent: false, reason: codeOf(error) };
+      }
+      if (closed) return { lost: "cancelled", sent: false, reason: "CLOSED" };
+      const pool = pools.pool(call.origin);
+      if (pool === undefined) return { lost: "connection", sent: false, reason: UNUSABLE_PROXY };
+      return exchange(pool, call, clock);
     },
     async close() {
       closed = true;
-      await (await opening)?.destroy();
+      const pools = await opening?.catch(() => undefined);
+      await pools?.destroy();
     },
   };
 }

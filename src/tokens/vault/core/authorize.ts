@@ -4,34 +4,36 @@ import { occurred } from "../../logical/occurred.ts";
 import type { LogicalRequest, Operation } from "../../logical/types.ts";
 import type { AuditRequest, Decision, TokenEntry } from "../types.ts";
 import { admits } from "../cidrs.ts";
-import { resolvePath, type MountedPath } from "./mounted-path.ts";
+import type { MountedPath } from "./mounted-path.ts";
 import type { CoreDeps, CoreRequest, RequestContext, Authorization } from "./types.ts";
 
 /** Decision without a policy check. */
 const OPEN: Decision = { allowed: true, granting: [], wrap: {}, root: false };
 const REFUSED: Decision = { allowed: false, granting: [], wrap: {}, root: false };
 
+/** A request whose path was looked up. */
+interface Arrived {
+  readonly request: CoreRequest;
+  readonly requestId: string;
+  /** Undefined when nothing is mounted there. */
+  readonly mounted: MountedPath | undefined;
+}
+
 /**
  * Resolves with an allowed request. Throws `denied` after auditing, `not_found` where nothing is
  * mounted.
  */
-export async function authorize(
-  deps: CoreDeps,
-  request: CoreRequest,
-  requestId: string,
-): Promise<RequestContext> {
-  const mounted = resolvePath(deps, request);
+export async function authorize(deps: CoreDeps, arrived: Arrived): Promise<RequestContext> {
+  const { request } = arrived;
   const entry = request.unread === true ? undefined : await liveToken(deps, request);
   if (entry === undefined)
     return await rejectUnauthenticated(deps, {
-      request,
-      requestId,
-      mounted,
+      ...arrived,
       entry,
       operation: undecided(request),
     });
   try {
-    return await decide(deps, { request, requestId, mounted, entry });
+    return await decide(deps, { ...arrived, entry });
   } catch (error) {
     if (entry.numUses === -1) await deps.tokens.revoke(entry.key);
     throw error;
@@ -44,10 +46,8 @@ export async function authorize(
  */
 export function unauthenticatedContext(
   deps: CoreDeps,
-  request: CoreRequest,
-  requestId: string,
+  { request, requestId, mounted }: Arrived,
 ): RequestContext | undefined {
-  const mounted = resolvePath(deps, request);
   if (mounted?.declared?.unauthenticated !== true || request.verb === "help") return undefined;
   const { mount, rest, declared } = mounted;
   const operation = undecided(request);
@@ -98,10 +98,7 @@ async function liveToken(
   return entry.numUses === 0 ? entry : deps.tokens.use(entry);
 }
 
-interface Undecided {
-  readonly request: CoreRequest;
-  readonly requestId: string;
-  readonly mounted: MountedPath | undefined;
+interface Undecided extends Arrived {
   readonly entry: TokenEntry | undefined;
 }
 

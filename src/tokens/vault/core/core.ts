@@ -6,6 +6,7 @@ import { toStewardError } from "../../../kernel/base/errors.ts";
 import { liveEntry, maxBodyBytes } from "./admission.ts";
 import { authorize, unauthenticatedContext } from "./authorize.ts";
 import { handleAuthorized } from "./handle-authorized.ts";
+import { resolvePath } from "./mounted-path.ts";
 import { serveOpen } from "./open-path.ts";
 import type { Core, CoreAnswer, CoreDeps, RequestContext } from "./types.ts";
 
@@ -13,9 +14,14 @@ export function createCore(deps: CoreDeps): Core {
   return {
     async handle(request) {
       const requestId = deps.ids.uuid();
-      const open = unauthenticatedContext(deps, request, requestId);
+      const mounted = resolvePath(deps, request);
+      // From the lookup to the response: unmounting waits for it, so that it also revokes what this
+      // request creates.
+      using _request = mounted && deps.mounts.enter(mounted.mount);
+      const arrived = { request, requestId, mounted };
+      const open = unauthenticatedContext(deps, arrived);
       if (open !== undefined) return await serveOpen(deps, open, () => serve(deps, open));
-      const context = await authorize(deps, request, requestId);
+      const context = await authorize(deps, arrived);
       try {
         return await serve(deps, context);
       } finally {

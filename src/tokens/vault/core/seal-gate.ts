@@ -6,6 +6,7 @@ import { StewardError } from "../../../kernel/base/errors.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
 import type { Backend } from "../../logical/types.ts";
 import { OPEN_BODY_BYTES } from "./admission.ts";
+import { RequestsInProgress } from "./requests-in-progress.ts";
 import type { Core, CoreAnswer, CoreRequest } from "./types.ts";
 
 const STATUS_PATHS: ReadonlySet<string> = new Set([
@@ -34,28 +35,14 @@ export interface SealGate extends Core {
 /** Starts closed. */
 export function createSealGate({ status, ids }: SealGateDeps): SealGate {
   let inside: Core | undefined;
-  let count = 0;
-  /** Shared by all waiters: two may seal at once. */
-  let left: PromiseWithResolvers<void> | undefined;
-
-  async function enter(core: Core, request: CoreRequest): Promise<CoreAnswer> {
-    count += 1;
-    try {
-      return await core.handle(request);
-    } finally {
-      count -= 1;
-      if (count === 0) {
-        left?.resolve();
-        left = undefined;
-      }
-    }
-  }
+  const requests = new RequestsInProgress();
 
   return {
     async handle(request) {
       if (STATUS_PATHS.has(request.path)) return bare(status, ids, request);
       if (inside === undefined) throw new StewardError("sealed", "Vault is sealed");
-      return enter(inside, request);
+      using _request = requests.enter();
+      return await inside.handle(request);
     },
     isLive: (token) => inside?.isLive(token) === true,
     maxBodyBytes: (head) =>
@@ -63,9 +50,7 @@ export function createSealGate({ status, ids }: SealGateDeps): SealGate {
     open: (core) => void (inside = core),
     close() {
       inside = undefined;
-      if (count === 0) return Promise.resolve();
-      left ??= Promise.withResolvers<void>();
-      return left.promise;
+      return requests.none();
     },
     isOpen: () => inside !== undefined,
   };

@@ -172,6 +172,9 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
       shares.close(asPrefix(given));
       const below = { prefix: asPrefix(given), belowSeq: seqAfterAll() };
       if (!sync) return await sweeps.order(below, force);
+      // Registered leases may still be in the write queue, and reads do not see them. This write
+      // comes after theirs.
+      await env.write(() => undefined, { urgent: true });
       await (force ? revocation.forcePrefix(below, stop.signal) : revocation.prefix(below));
     },
     endIn(tx, id) {

@@ -5,17 +5,25 @@
 import { create } from "@bufbuild/protobuf";
 import { MountRowSchema, type MountRow } from "../../../gen/steward/state/v1/tokens_mounts_pb.ts";
 import type { Clock } from "../../../kernel/base/clock.ts";
-import { StewardError } from "../../../kernel/base/errors.ts";
+import { StewardError, toStewardError } from "../../../kernel/base/errors.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
 import type { Log } from "../../../kernel/base/log.ts";
 import type { Env } from "../../../kernel/state/types.ts";
 import type { Backend, BackendFactory, Quota, Sharing } from "../../logical/types.ts";
+import { RequestsInProgress } from "../core/requests-in-progress.ts";
 import type { AuditMount } from "../types.ts";
 import { assertTunable, withDeclared } from "./declared.ts";
 import { assertFreePath, assertTtls } from "./rules.ts";
-import { clearStorage, createStorageView } from "./storage-view.ts";
+import { clearStorage, clearUnowned, createStorageView } from "./storage-view.ts";
 import { mountRows } from "./tables.ts";
 import { createSerial } from "../../../kernel/async/serial.ts";
+import { late, waitFor } from "../../../kernel/async/wait.ts";
+
+/**
+ * How long unmounting waits for requests: a lookup of an installation (60 s) and a mint (10 s).
+ * Below the deadline of the unmount request itself (90 s).
+ */
+const REQUESTS_END_MS = 75_000;
 
 /** A mount that answers. */
 export interface Mount extends AuditMount {
@@ -54,6 +62,11 @@ export type MountTuning = Partial<
 export interface Mounts {
   /** The mount a path belongs to, with what is left of the path. */
   match(path: string): { readonly mount: Mount; readonly rest: string } | undefined;
+  /**
+   * Counts a request as in progress at a mount until the result is disposed: `disable` and `move`
+   * wait for it. Call in the turn of `match`.
+   */
+  enter(mount: Mount): Disposable;
   at(path: string): Mount | undefined;
   /** The mount that a lease came from, also while it is being taken away. */
   forLease(path: string): Mount | undefined;
@@ -67,8 +80,9 @@ export interface Mounts {
   /** Throws `invalid` for a taken path, an unknown type, wrong times. Durable. */
   enable(spec: MountSpec): Promise<Mount>;
   /**
-   * Revokes every lease below it, then deletes it with its data. Throws a lease backend's error,
-   * and then nothing is deleted. Ignores unknown paths.
+   * Takes no more requests, waits for those in progress, revokes every lease and login below it,
+   * then deletes it with its data. Throws `not_ready` when a request is still in progress after
+   * 75 s, and a lease backend's error; then nothing is deleted. Ignores unknown paths.
    */
   disable(path: string): Promise<void>;
   /**
@@ -77,17 +91,18 @@ export interface Mounts {
    */
   tune(path: string, change: MountTuning): Promise<void>;
   /**
-   * Revokes every lease and login below `from`, then serves the mount with its data at `to`. Throws
-   * `invalid` for an unknown or built-in mount and a taken or malformed path, and a lease backend's
-   * error; then nothing has moved. Durable, in one transaction.
+   * Empties `from` as `disable` does, then serves the mount with its data at `to`. Throws `invalid`
+   * for an unknown or built-in mount and a taken or malformed path, and as `disable` does; then
+   * nothing has moved. Durable, in one transaction.
    */
   move(from: string, to: string): Promise<void>;
   /**
    * Opens the stored mounts, makes the declared ones that are missing and gives the others what the
-   * configuration file sets; call when the store was unsealed.
+   * configuration file sets; call when the store was unsealed. Deletes what an interrupted unmount
+   * left.
    */
   open(): Promise<void>;
-  /** Closes all but the built-in ones. */
+  /** Closes all but the built-in ones; an unmount that waits for requests is given up. */
   close(): Promise<void>;
 }
 
@@ -120,6 +135,9 @@ export function createMounts(deps: MountsDeps): Mounts {
 class MountTable implements Mounts {
   readonly #deps: MountsDeps;
   readonly #mounts = new Map<string, Mount>();
+  /** By the mounts' uuids, which survive tuning. */
+  readonly #requests = new Map<string, RequestsInProgress>();
+  readonly #closing = new AbortController();
   /** Enabling and disabling go one after the other. */
   readonly #inTurn = createSerial();
 
@@ -137,6 +155,12 @@ class MountTable implements Mounts {
         return { mount, rest: path.slice(Math.min(path.length, mount.point.length)) };
     }
     return undefined;
+  }
+
+  enter({ uuid }: Mount): Disposable {
+    let requests = this.#requests.get(uuid);
+    if (requests === undefined) this.#requests.set(uuid, (requests = new RequestsInProgress()));
+    return requests.enter();
   }
 
   at(path: string): Mount | undefined {
@@ -187,10 +211,9 @@ class MountTable implements Mounts {
       const mount = this.#mounts.get(path);
       if (mount === undefined) return;
       this.#assertChangeable(mount, "unmount");
-      await this.#withoutLeases(mount, () =>
-        this.#deps.env.write((tx) => tx.delete(mountRows, path)),
-      );
-      await mount.backend.close();
+      await this.#emptied(mount, () => this.#deps.env.write((tx) => tx.delete(mountRows, path)));
+      this.#requests.delete(mount.uuid);
+      await this.#closeBackend(mount);
       await clearStorage(this.#deps.env, mount.uuid);
     });
   }
@@ -214,7 +237,7 @@ class MountTable implements Mounts {
         ...this.#mounts.keys(),
       ]);
       const row = rowOf(mount);
-      const moved = await this.#withoutLeases(mount, async () => {
+      const moved = await this.#emptied(mount, async () => {
         const opened = await this.#openRow(to, row);
         try {
           await this.#deps.env.write((tx) => {
@@ -228,7 +251,7 @@ class MountTable implements Mounts {
         return opened;
       });
       this.#mounts.set(to, moved);
-      await mount.backend.close();
+      await this.#closeBackend(mount);
     });
   }
 
@@ -245,16 +268,17 @@ class MountTable implements Mounts {
   }
 
   /**
-   * Takes a mount out of the table, ends its leases, then runs `change`. When any of it fails, the
-   * mount is back.
+   * Takes a mount out of the table, waits for its requests, ends its leases, then runs `change`.
+   * When any of it fails, the mount is back.
    */
-  async #withoutLeases<T>(mount: Mount, change: () => Promise<T>): Promise<T> {
+  async #emptied<T>(mount: Mount, change: () => Promise<T>): Promise<T> {
     const { point } = mount;
     // Out of the table first: what is minted from here on would be left behind. Leases still find
     // it through `forLease`.
     this.#mounts.delete(point);
     this.#ending.set(point, mount);
     try {
+      await this.#requestsEnd(mount);
       await this.#deps.endLeases(point);
       return await change();
     } catch (error) {
@@ -262,6 +286,36 @@ class MountTable implements Mounts {
       throw error;
     } finally {
       this.#ending.delete(point);
+    }
+  }
+
+  // A request in progress may still create a token or a lease, which nothing would revoke later.
+  async #requestsEnd({ point, uuid }: Mount): Promise<void> {
+    const none = await waitFor(this.#requests.get(uuid)?.none() ?? Promise.resolve(), {
+      clock: this.#deps.clock,
+      timeoutMs: REQUESTS_END_MS,
+      signal: this.#closing.signal,
+    });
+    if (none === late)
+      throw new StewardError(
+        "not_ready",
+        `requests to ${point} are still in progress; nothing has changed, try again`,
+        { rule: "in_progress", retryAfterMs: 1_000 },
+      );
+  }
+
+  /** What a backend leaves open must not keep its mount's data from being deleted. */
+  async #closeBackend({ point, backend }: Mount): Promise<void> {
+    try {
+      await backend.close();
+    } catch (thrown) {
+      this.#deps.log.error(
+        "closing a mount failed; its connections may stay open until a restart",
+        {
+          mount: point,
+          error: toStewardError(thrown),
+        },
+      );
     }
   }
 
@@ -294,6 +348,7 @@ class MountTable implements Mounts {
 
   async open(): Promise<void> {
     const rows = this.#deps.env.read((snapshot) => [...snapshot.range(mountRows)]);
+    await this.#deleteLeftovers([...this.#deps.fixed, ...rows.map(([, row]) => row)]);
     for (const [path, row] of rows) {
       if (!this.#mounts.has(path)) this.#mounts.set(path, await this.#openRow(path, row));
     }
@@ -315,11 +370,31 @@ class MountTable implements Mounts {
     }
   }
 
+  /** A failure is logged: it must not prevent the start, and the next start tries again. */
+  async #deleteLeftovers(mounted: readonly Pick<Mount, "uuid">[]): Promise<void> {
+    try {
+      const owners = new Set(mounted.map(({ uuid }) => uuid));
+      const deleted = await clearUnowned(this.#deps.env, owners);
+      if (deleted > 0)
+        this.#deps.log.warn("deleted the data of mounts whose unmounting was interrupted", {
+          mounts: deleted,
+        });
+    } catch (thrown) {
+      this.#deps.log.error(
+        "deleting the data of earlier mounts failed; the next start tries again",
+        {
+          error: toStewardError(thrown),
+        },
+      );
+    }
+  }
+
   async close(): Promise<void> {
-    for (const [path, mount] of this.#mounts) {
+    this.#closing.abort();
+    for (const [path, mount] of [...this.#mounts, ...this.#ending]) {
       if (this.#deps.fixed.includes(mount)) continue;
       this.#mounts.delete(path);
-      await mount.backend.close();
+      await this.#closeBackend(mount);
     }
   }
 

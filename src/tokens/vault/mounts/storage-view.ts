@@ -59,6 +59,25 @@ export async function clearStorage(env: Env, uuid: string): Promise<void> {
   }
 }
 
+/** Deletes the values of every uuid that is not among these. Resolves with the number of uuids. */
+export async function clearUnowned(env: Env, owners: ReadonlySet<string>): Promise<number> {
+  let deleted = 0;
+  for (let owner = ownerFrom(env, ""); owner !== undefined; owner = ownerFrom(env, `${owner}\0`)) {
+    if (owners.has(owner)) continue;
+    await clearStorage(env, owner);
+    deleted += 1;
+  }
+  return deleted;
+}
+
+/** The first uuid with values, from a text on in key order. */
+function ownerFrom(env: Env, start: string): string | undefined {
+  return env.read((snapshot) => {
+    for (const [[uuid]] of snapshot.range(storedValues, { start: [start], limit: 1 })) return uuid;
+    return undefined;
+  });
+}
+
 /** By bytes, as Vault sorts names; JavaScript's own order differs above U+FFFF. */
 function bytewise(left: string, right: string): number {
   return Buffer.compare(Buffer.from(left), Buffer.from(right));

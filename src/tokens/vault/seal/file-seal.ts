@@ -71,9 +71,9 @@ class FileSeal implements Seal {
     // The whole key is given at once: there is nothing to discard.
   }
 
-  seal(): void {
+  seal(why = "sealed by sys/seal"): void {
     this.#keyring.seal();
-    this.#reason = "sealed by sys/seal: give the key to sys/unseal, or restart";
+    this.#reason = `${why}: give the key to sys/unseal, or restart`;
     this.#deps.log.warn("the store of tokens is sealed until it is unsealed or Steward restarts");
   }
 

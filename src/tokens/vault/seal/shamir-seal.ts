@@ -41,6 +41,7 @@ class ShamirSeal implements Seal, SharedKey {
   readonly #inTurn = createSerial();
   #stored: StoredSeal | undefined;
   #initialRoot: Secret | undefined;
+  #why = "sealed";
 
   constructor(deps: ShamirSealDeps) {
     this.#deps = deps;
@@ -106,8 +107,9 @@ class ShamirSeal implements Seal, SharedKey {
     this.#progress.reset();
   }
 
-  seal(): void {
+  seal(why = "sealed"): void {
     this.#deps.keyring.seal();
+    this.#why = why;
     this.#progress.reset();
     this.#initialRoot = undefined;
     this.#deps.log.warn("the store of tokens is sealed until enough key shares are given");
@@ -175,6 +177,8 @@ class ShamirSeal implements Seal, SharedKey {
   async #open(key: Uint8Array, known: KnownKey): Promise<void> {
     const { keyring, log } = this.#deps;
     try {
+      // Before anything is made that depends on the shares: `sys/init` must not replace them then.
+      await this.#storeDelivered();
       await keyring.unseal(key);
       const stored = this.#present();
       // One of two keys has opened the store: from now on it is the only one.
@@ -203,15 +207,18 @@ class ShamirSeal implements Seal, SharedKey {
 
   #delivered({ check }: KnownKey): void {
     this.#inTurn(async () => {
-      const stored = this.#present();
-      if (stored.current.check === check && !stored.delivered)
-        await this.#store({ ...stored, delivered: true });
+      if (this.#present().current.check === check) await this.#storeDelivered();
     }).catch((thrown: unknown) =>
       this.#deps.log.warn("storing that the key shares were sent failed", {
         error: toStewardError(thrown),
         remedy: "unseal the store; until then sys/init makes new shares",
       }),
     );
+  }
+
+  async #storeDelivered(): Promise<void> {
+    const stored = this.#present();
+    if (!stored.delivered) await this.#store({ ...stored, delivered: true });
   }
 
   /** Its shares were lost on their way, and nothing depends on them. */
@@ -234,7 +241,7 @@ class ShamirSeal implements Seal, SharedKey {
     const terms = this.terms();
     if (terms === undefined) return "not initialised: make the key shares with sys/init";
     const { shares, threshold } = terms;
-    return `sealed: give ${threshold} of ${shares} key shares to sys/unseal (${this.#progress.count} given)`;
+    return `${this.#why}: give ${threshold} of ${shares} key shares to sys/unseal (${this.#progress.count} given)`;
   }
 }
 

@@ -57,8 +57,11 @@ export interface Seal {
   unseal(key: string): Promise<boolean>;
   /** Discards the shares given so far. */
   reset(): void;
-  /** The keys leave the memory; until they are given again every sealed value is out of reach. */
-  seal(): void;
+  /**
+   * The keys leave the memory; until they are given again every sealed value is out of reach.
+   * `why` stands in the status's reason, if it was not sealed by `sys/seal`.
+   */
+  seal(why?: string): void;
   /** Present when the key is split into shares. */
   readonly shared: SharedKey | undefined;
 }

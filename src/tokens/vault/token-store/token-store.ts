@@ -65,8 +65,8 @@ export interface TokenStore extends Tokens {
   /**
    * Revokes every service token issued at or below a path, which ends in a slash, and its children,
    * e.g. when the auth mount there is disabled. Tokens that never expire have no lease to revoke
-   * and stay; batch tokens are on no list and expire on their own. Nothing issues such tokens any
-   * more when it is called; yields to other work.
+   * and stay; batch tokens are on no list and expire on their own. Tokens that are created later
+   * stay: unmounting first waits for the requests of its mount. Yields to other work.
    */
   revokePrefix(prefix: string, signal: AbortSignal): Promise<void>;
   /** Ends tokens at their times while it runs. */
@@ -256,6 +256,9 @@ class EnvTokens implements TokenStore {
   }
 
   async revokePrefix(prefix: string, signal: AbortSignal): Promise<void> {
+    // New tokens may still be in the write queue, and scans do not see them. This write comes after
+    // theirs.
+    await this.#deps.env.write(() => undefined, { urgent: true });
     await this.#deps.env.scan(
       tokenRows,
       async (batch) => {

@@ -270,6 +270,24 @@ describe("secret ids", () => {
     await expect(login(id)).rejects.toMatchObject(MISMATCH);
   });
 
+  it("of a role whose deletion a crash broke off do not come back with a role of its name", async () => {
+    const { bench, secret, roleId } = await createApp();
+    const { id } = await secret();
+    // The deletion begins with the role: all that is left is what a crash after that leaves.
+    await bench.host.storage.delete("role/app");
+    await bench.env.close();
+    const again = await createAuthBench({ directory: bench.directory, clock: bench.clock });
+    await again.ask("create", ROLE, { data: { role_id: roleId } });
+    await expect(
+      again.ask("update", "auth/approle/login", {
+        token: undefined,
+        data: { role_id: roleId, secret_id: id },
+      }),
+    ).rejects.toMatchObject(MISMATCH);
+    expect(await again.host.storage.list("secret_id/")).toEqual([]);
+    expect(await again.host.storage.list("accessor/")).toEqual([]);
+  });
+
   it("lie nowhere in clear", async () => {
     const { bench, secret, roleId } = await createApp();
     const { id, accessor } = await secret({ metadata: '{"env":"canary-env"}' });

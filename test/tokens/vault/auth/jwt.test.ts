@@ -1,6 +1,6 @@
 import { createSecretKey } from "node:crypto";
 import fc from "fast-check";
-import { generateKeyPair, SignJWT } from "jose";
+import { generateKeyPair, SignJWT, type CryptoKey } from "jose";
 import { describe, expect, it } from "vitest";
 import type { Data } from "../../../../src/tokens/logical/types.ts";
 import { matchesGlob, unfitClaim } from "../../../../src/tokens/vault/auth/jwt/claims.ts";
@@ -111,6 +111,30 @@ describe("a login with an identity token", () => {
       await expect(ci.login(text)).rejects.toMatchObject({ code: "invalid" });
     const whole = await ci.issuer.token();
     await expect(ci.login(`${whole.slice(0, -4)}AAAA`)).rejects.toThrow(no);
+  });
+
+  it("that names no key is tried with each that the issuer has", async () => {
+    await using ci = await createCi();
+    const first = ci.issuer.key();
+    await ci.issuer.add();
+    const second = ci.issuer.key();
+    const { privateKey: third } = await generateKeyPair("RS256");
+    const signedBy = (key: CryptoKey): Promise<string> =>
+      ci.issuer.token({}, { key, kid: undefined });
+    for (const key of [first, second]) await ci.login(await signedBy(key));
+    await expect(ci.login(await signedBy(third))).rejects.toThrow(
+      "no known key successfully validated the token signature",
+    );
+    const expired = await ci.issuer.token({ exp: 1_000 }, { key: second, kid: undefined });
+    await expect(ci.login(expired)).rejects.toThrow("token is expired");
+  });
+
+  it("that names no key is accepted by a key that the issuer took meanwhile", async () => {
+    await using ci = await createCi();
+    await ci.login(await ci.issuer.token({}, { kid: undefined }));
+    await ci.issuer.rotate();
+    await ci.bench.clock.advance(MINUTE_MS);
+    await ci.login(await ci.issuer.token({}, { kid: undefined }));
   });
 
   it("happens once for each, also at the same time and for a token without an id", async () => {

@@ -171,6 +171,25 @@ describe("a minting request", () => {
   });
 });
 
+describe("a request in progress", () => {
+  it("is counted at its mount until its lease and its records are stored, whatever its outcome", async () => {
+    const harness = fakeCore();
+    await harness.ask({});
+    await harness.ask({ path: "m/open", verb: "read" });
+    await harness.ask({ wrapTtlMs: 60_000 });
+    harness.failing.set("lease", new StewardError("disk_full", "the store is full"));
+    await expect(harness.ask({})).rejects.toThrow("the store is full");
+    harness.failing.set("backend", new StewardError("upstream", "down"));
+    await expect(harness.ask({})).rejects.toThrow("down");
+    harness.decision = { ...harness.decision, allowed: false };
+    await expect(harness.ask({})).rejects.toMatchObject({ code: "denied" });
+    harness.entry = undefined;
+    await expect(harness.ask({})).rejects.toMatchObject({ code: "denied" });
+    expect(harness.steps).toContain("audit response.");
+    expect([harness.uncounted, harness.inProgress()]).toEqual([[], 0]);
+  });
+});
+
 describe("a refusal", () => {
   it("is audited twice and says nothing of why", async () => {
     const harness = fakeCore();

@@ -26,6 +26,10 @@ export interface FakeCore {
   readonly core: Core;
   /** Names of the steps so far, in their order. */
   readonly steps: string[];
+  /** Requests that the mount counts as in progress. */
+  readonly inProgress: () => number;
+  /** Steps that ended while it counted none. */
+  readonly uncounted: string[];
   readonly audited: {
     request: AuditRequest;
     error: string | undefined;
@@ -78,9 +82,12 @@ export const minted: LogicalResponse = {
 export function fakeCore(): FakeCore {
   const steps: string[] = [];
   const failing = new Map<string, Error>();
+  const uncounted: string[] = [];
+  let inProgress = 0;
   const step = async (name: string): Promise<void> => {
     steps.push(name);
     await Promise.resolve();
+    if (inProgress === 0) uncounted.push(name);
     const error = failing.get(name);
     if (error !== undefined) throw error;
     steps.push(`${name}.`);
@@ -166,6 +173,10 @@ export function fakeCore(): FakeCore {
     log: createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 }),
     mounts: {
       match: (at) => (at.startsWith("m/") ? { mount, rest: at.slice(2) } : undefined),
+      enter() {
+        inProgress += 1;
+        return { [Symbol.dispose]: () => void (inProgress -= 1) };
+      },
       at: () => mount,
       forLease: () => mount,
       all: () => [mount],
@@ -301,6 +312,8 @@ export function fakeCore(): FakeCore {
   return Object.assign(state, {
     core,
     steps,
+    inProgress: () => inProgress,
+    uncounted,
     audited,
     leased,
     revoked,

@@ -324,6 +324,29 @@ describe("revoking", () => {
     }
   });
 
+  it("below a prefix ends those that are registered and not stored yet, too", async () => {
+    for (const options of [
+      { sync: true, force: false },
+      { sync: false, force: false },
+      { sync: true, force: true },
+      { sync: false, force: true },
+    ]) {
+      const { env, leases, tokens } = await createLeaseBench();
+      const { stored } = leases.register({
+        path: "github/token",
+        mountPoint: "github/",
+        ttlMs: HOUR,
+        token: undefined,
+        intent: undefined,
+        response: { data: { token: "new" } },
+      });
+      await leases.revokePrefix("github/", options);
+      await stored;
+      for (let round = 0; round < 20; round += 1) await settle(env);
+      expect([tokens, leases.counts().leases]).toEqual([["new"], 0]);
+    }
+  });
+
   it("below a prefix names the lease that could not be revoked and keeps it; forced, it is gone whatever the backend says", async () => {
     const { answer, isRead, leases, lease } = await createLeaseBench();
     const info = await lease();

@@ -9,12 +9,18 @@ import { definePath } from "../../../../src/tokens/logical/define-path.ts";
 import type { Backend, Host } from "../../../../src/tokens/logical/types.ts";
 import {
   createMounts,
+  type Mount,
   type Mounts,
   type MountsDeps,
   type MountSpec,
 } from "../../../../src/tokens/vault/mounts/mounts.ts";
-import { mountTables } from "../../../../src/tokens/vault/mounts/tables.ts";
+import {
+  mountRows,
+  mountTables,
+  storedValues,
+} from "../../../../src/tokens/vault/mounts/tables.ts";
 import { quietLog, temporaryFolder } from "../../../kernel/state/fixtures/tables.ts";
+import { createManualClock } from "../../../kernel/supervisor/manual-clock.ts";
 import { openUnsealed } from "../fixtures/environment.ts";
 
 const HOUR_MS = 3_600_000;
@@ -207,6 +213,103 @@ describe("mounts", () => {
       undefined,
       0,
     ]);
+  });
+
+  it.each([
+    ["are unmounted", (mounts: Mounts) => mounts.disable("a/"), undefined],
+    ["are moved", (mounts: Mounts) => mounts.move("a/", "b/"), "b/"],
+  ] as const)(
+    "that %s take no more requests, and end their leases after the last one in progress",
+    async (_how, go, after) => {
+      const { env, mounts, ended, hosts } = await bench();
+      const other = await mounts.enable(spec("other/"));
+      const requests = [mounts.enter(await mounts.enable(spec("a/"))), mounts.enter(other)];
+      // Tuning replaces the mount in the table; its requests stay counted.
+      await mounts.tune("a/", { description: "tuned" });
+      requests.push(mounts.enter(mounts.at("a/") as Mount));
+      await hosts[1]?.storage.put("k", Uint8Array.of(1));
+      const gone = go(mounts);
+      const [first, , last] = requests;
+      for (const request of [first, last]) {
+        for (let round = 0; round < 5; round += 1) await env.write(() => undefined);
+        expect([mounts.match("a/x"), ended]).toEqual([undefined, []]);
+        request?.[Symbol.dispose]();
+      }
+      await gone;
+      expect(ended).toEqual(["a/"]);
+      expect(mounts.match("b/x")?.mount.point).toBe(after);
+    },
+  );
+
+  it("stay when a request at them does not end, and can go once it has", async () => {
+    const clock = createManualClock();
+    const { mounts, ended } = await bench({ clock });
+    const request = mounts.enter(await mounts.enable(spec("a/")));
+    for (const go of [() => mounts.disable("a/"), () => mounts.move("a/", "b/")]) {
+      const refused = expect(go()).rejects.toMatchObject({
+        code: "not_ready",
+        rule: "in_progress",
+      });
+      await clock.advance(74_000);
+      expect(mounts.at("a/")).toBeUndefined();
+      await clock.advance(2_000);
+      await refused;
+      expect([mounts.at("a/")?.point, ended]).toEqual(["a/", []]);
+    }
+    request[Symbol.dispose]();
+    await mounts.disable("a/");
+    expect([mounts.at("a/"), ended, clock.timers()]).toEqual([undefined, ["a/"], 0]);
+  });
+
+  it("are not waited for once all are closed", async () => {
+    const house = await bench();
+    const { mounts, ended } = house;
+    mounts.enter(await mounts.enable(spec("a/")));
+    const refused = expect(mounts.disable("a/")).rejects.toMatchObject({ code: "not_ready" });
+    await house.env.write(() => undefined);
+    await mounts.close();
+    await refused;
+    expect([house.closed, ended]).toEqual([1, []]);
+  });
+
+  it("go with all they kept when their backends cannot be closed", async () => {
+    const factory = async (host: Host): Promise<Backend> => {
+      await host.storage.put("config", Uint8Array.of(1));
+      return fakeBackend(() => {
+        throw new Error("the pool is broken");
+      });
+    };
+    const { env, mounts } = await bench({ factories: { secret: { fake: factory }, auth: {} } });
+    await mounts.enable(spec("a/"));
+    await mounts.enable(spec("b/"));
+    await mounts.disable("a/");
+    expect(env.read((snapshot) => snapshot.count(storedValues))).toBe(1);
+    await mounts.move("b/", "c/");
+    expect(mounts.at("c/")).toBeDefined();
+    await mounts.close();
+    expect(mounts.all().map(({ point }) => point)).toEqual(["sys/"]);
+  });
+
+  it("that were half unmounted before a crash leave nothing after the next start", async () => {
+    const first = await bench();
+    const mounted: Mount[] = [];
+    for (const path of ["a/", "b/", "c/", "d/"])
+      mounted.push(await first.mounts.enable(spec(path)));
+    // More than one change deletes.
+    const keys = Array.from({ length: 600 }, (_, index) => `k${index}`);
+    for (const [index, { storage }] of first.hosts.entries())
+      await Promise.all(
+        keys.slice(index === 0 ? 0 : 598).map((key) => storage.put(key, Uint8Array.of(1))),
+      );
+    await first.env.write((tx) => ["a/", "c/"].forEach((path) => tx.delete(mountRows, path)));
+    await first.env.close();
+    const second = await bench({ directory: first.directory });
+    await second.mounts.open();
+    const owners = second.env.read((snapshot) =>
+      Array.from(snapshot.range(storedValues), ([[owner]]) => owner),
+    );
+    const rowsOf = ({ uuid }: Mount): number => owners.filter((owner) => owner === uuid).length;
+    expect([owners.length, ...mounted.map(rowsOf)]).toEqual([4, 0, 2, 0, 2]);
   });
 
   it("that are unknown are gone already", async () => {

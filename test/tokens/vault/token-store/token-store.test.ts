@@ -468,6 +468,13 @@ describe("revocation", () => {
     expect(rows(bench)).toBe(2);
   });
 
+  it("comes to those that are not stored yet, too", async () => {
+    const bench = await createTokenBench();
+    const made = bench.tokens.create(specOf({ path: "auth/approle/login" }));
+    await bench.tokens.revokePrefix("auth/approle/", new AbortController().signal);
+    expect(bench.tokens.lookup((await made).id)).toBeUndefined();
+  });
+
   it("comes to children of a token that expires, too", async () => {
     const bench = await createTokenBench();
     const parent = await bench.tokens.create(specOf());

@@ -197,14 +197,16 @@ export type WriteConfigRequest = Message<"steward.tokens.v1.WriteConfigRequest">
   excludeRepositoryMetadata?: boolean | undefined;
 
   /**
-   * Refuses lists that are given but empty, instead of minting a token for everything.
+   * Refuses lists that are given but empty, instead of minting a token for everything. Over gRPC and Connect a list
+   * that is left out counts as given.
    *
    * @generated from field: optional bool strict_scopes = 6;
    */
   strictScopes?: boolean | undefined;
 
   /**
-   * The most that a token may be permitted, by name. Empty: no ceiling.
+   * The most that a token may be permitted, by name. Over gRPC and Connect an empty map changes nothing: to remove the
+   * ceiling, write `{"max_permissions": {}}` over HTTP or with LogicalService.
    *
    * @generated from field: map<string, string> max_permissions = 7;
    */
@@ -349,7 +351,8 @@ export type MintTokenRequest = Message<"steward.tokens.v1.MintTokenRequest"> & {
   orgName: string;
 
   /**
-   * Short names of repositories. Empty, together with `repository_ids`: all that the installation has.
+   * Short names of repositories. Empty, together with `repository_ids`: all that the installation has. Over gRPC and
+   * Connect that brings a warning, or is refused where `strict_scopes` is set.
    *
    * @generated from field: repeated string repositories = 4;
    */
@@ -363,7 +366,8 @@ export type MintTokenRequest = Message<"steward.tokens.v1.MintTokenRequest"> & {
   repositoryIds: bigint[];
 
   /**
-   * `read`, `write` or `admin` by name. Empty: all that the installation has.
+   * `read`, `write` or `admin` by name. Empty: all that the installation has. Over gRPC and Connect that brings a
+   * warning, or is refused where `strict_scopes` is set.
    *
    * @generated from field: map<string, string> permissions = 6;
    */
@@ -603,7 +607,8 @@ export type WritePermissionSetRequest = Message<"steward.tokens.v1.WritePermissi
   orgName: string;
 
   /**
-   * Short names of repositories. Empty, together with `repository_ids`: all that the installation has.
+   * Short names of repositories. Empty, together with `repository_ids`: all that the installation has. Over gRPC and
+   * Connect that brings a warning, or is refused where `strict_scopes` is set.
    *
    * @generated from field: repeated string repositories = 5;
    */
@@ -617,7 +622,8 @@ export type WritePermissionSetRequest = Message<"steward.tokens.v1.WritePermissi
   repositoryIds: bigint[];
 
   /**
-   * `read`, `write` or `admin` by name. Empty: all that the installation has.
+   * `read`, `write` or `admin` by name. Empty: all that the installation has. Over gRPC and Connect that brings a
+   * warning, or is refused where `strict_scopes` is set.
    *
    * @generated from field: map<string, string> permissions = 7;
    */

@@ -44,12 +44,13 @@ export interface WatchOptions {
 }
 
 export function watchMetrics(inner: PushMetricExporter, options: WatchOptions): PushMetricExporter {
+  const deliveries = new Deliveries(options);
   return {
     export: (metrics, done) =>
-      void deliver((finish) => inner.export(metrics, finish), pointCount(metrics), options).then(
-        done,
-      ),
-    forceFlush: () => inner.forceFlush(),
+      void deliveries
+        .start((finish) => inner.export(metrics, finish), pointCount(metrics))
+        .then(done),
+    forceFlush: () => deliveries.finish(inner),
     shutdown: () => inner.shutdown(),
     selectAggregationTemporality: () => AggregationTemporality.CUMULATIVE,
   };
@@ -75,17 +76,47 @@ function watchItems<T>(
   inner: BatchExporter<T>,
   options: WatchOptions & QueueExit,
 ): BatchExporter<T> & { forceFlush(): Promise<void> } {
+  const deliveries = new Deliveries(options);
   return {
     export: (items, done) =>
-      void deliver((finish) => inner.export(items, finish), items.length, options).then(
-        (result) => {
+      void deliveries
+        .start((finish) => inner.export(items, finish), items.length)
+        .then((result) => {
           if (result.again !== true) options.done(items.length);
           done(result);
-        },
-      ),
-    forceFlush: () => inner.forceFlush?.() ?? Promise.resolve(),
+        }),
+    forceFlush: () => deliveries.finish(inner),
     shutdown: () => inner.shutdown(),
   };
+}
+
+/**
+ * The requests under way, also those between two attempts: the inner exporter does not know of
+ * them, and the SDK waits for none longer than its export timeout.
+ */
+class Deliveries {
+  readonly #options: WatchOptions;
+  readonly #underWay = new Set<Promise<AttemptResult>>();
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+  }
+
+  async start(send: Send, items: number): Promise<AttemptResult> {
+    const delivery = deliver(send, items, this.#options);
+    this.#underWay.add(delivery);
+    try {
+      return await delivery;
+    } finally {
+      this.#underWay.delete(delivery);
+    }
+  }
+
+  /** Resolves when those started before have ended; the ledger then has their results. */
+  async finish(inner: { forceFlush?(): Promise<void> }): Promise<void> {
+    await Promise.allSettled(this.#underWay);
+    await inner.forceFlush?.();
+  }
 }
 
 async function deliver(send: Send, items: number, options: WatchOptions): Promise<AttemptResult> {

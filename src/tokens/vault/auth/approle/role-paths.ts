@@ -121,6 +121,8 @@ async function write(
 ): Promise<LogicalResponse | undefined> {
   const name = roleNameOf(fields);
   const before = await context.storage.role(name);
+  // Those that a crash during the deletion of the name's last role left would open this one.
+  if (before === undefined) await context.storage.deleteSecretIds(name);
   return saveRole(
     context,
     name,

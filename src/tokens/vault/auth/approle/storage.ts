@@ -40,8 +40,10 @@ export interface ApproleStorage {
     roleId: string,
   ): Promise<{ readonly name: string; readonly row: ApproleRow } | undefined>;
   saveRole(name: string, row: ApproleRow, before: ApproleRow | undefined): Promise<void>;
-  /** With its secret ids. */
+  /** With its secret ids. A crash may leave secret ids without their role. */
   deleteRole(name: string): Promise<void>;
+  /** All secret ids of a role, or of a name that has no role. */
+  deleteSecretIds(role: string): Promise<void>;
   secretId(role: string, secretId: string): Promise<StoredSecretId | undefined>;
   byAccessor(role: string, accessor: string): Promise<StoredSecretId | undefined>;
   saveSecretId(role: string, stored: StoredSecretId): Promise<void>;
@@ -84,12 +86,16 @@ export async function openApproleStorage(storage: StorageView, ids: Ids): Promis
     await storage.delete(secretKey(name, key));
     await storage.delete(accessorKey(name, row.accessor));
   }
+  async function deleteSecretIds(name: string): Promise<void> {
+    for await (const stored of secretIds(name)) await deleteSecretId(name, stored);
+  }
 
   return {
     mountId: hmac("mount:", ""),
     role,
     secretIds,
     deleteSecretId,
+    deleteSecretIds,
     keyOf,
     roleNames: () => storage.list("role/"),
     async byRoleId(roleId) {
@@ -117,7 +123,7 @@ export async function openApproleStorage(storage: StorageView, ids: Ids): Promis
       await storage.delete(`role/${name}`);
       if (row !== undefined) await storage.delete(roleIdKey(row.roleId));
       if (standIn === name) [standIn] = await storage.list("role/");
-      for await (const stored of secretIds(name)) await deleteSecretId(name, stored);
+      await deleteSecretIds(name);
     },
     secretId: (name, secretId) => byKey(name, keyOf(secretId)),
     async byAccessor(name, accessor) {

@@ -1,5 +1,14 @@
 /** Verifies identity tokens: signature, issuer, times, audience, subject and claims. */
-import { errors, jwtVerify, type JWTPayload, type JWTVerifyOptions } from "jose";
+import type { KeyObject } from "node:crypto";
+import {
+  decodeProtectedHeader,
+  errors,
+  jwtVerify,
+  type CryptoKey,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+} from "jose";
 import type { JwtConfigRow, JwtRoleRow } from "../../../../gen/steward/state/v1/tokens_auth_pb.ts";
 import { StewardError } from "../../../../kernel/base/errors.ts";
 import { logicalError } from "../../../logical/occurred.ts";
@@ -95,36 +104,72 @@ interface Signed {
 
 async function signedClaims(source: KeySource, signed: Signed): Promise<JWTPayload> {
   try {
-    return await claimsBy(await source.current(signed.config), signed);
-  } catch (error) {
-    // The issuer may have changed its keys meanwhile.
-    if (!(error instanceof errors.JWKSNoMatchingKey)) throw known(error);
-  }
-  try {
-    return await claimsBy(await source.again(signed.config), signed);
+    const keys = await source.current(signed.config);
+    try {
+      return await claimsBy(keys, signed);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+      // The issuer may have changed its keys meanwhile.
+      const newer = await source.again(signed.config);
+      if (newer === keys) throw error;
+      return await claimsBy(newer, signed);
+    }
   } catch (error) {
     throw known(error);
   }
 }
 
+/** Throws `JWKSNoMatchingKey` when newer keys of the issuer may verify the token. */
 async function claimsBy(
   { issuer, find, given }: Keys,
   { jwt, options }: Signed,
 ): Promise<JWTPayload> {
   const exact = issuer === undefined ? options : { ...options, issuer };
-  if (find !== undefined) return (await jwtVerify(jwt, find, exact)).payload;
-  let last: unknown = new errors.JWKSNoMatchingKey();
-  for (const key of given) {
+  if (find === undefined) return await claimsByAny(given, jwt, exact);
+  try {
+    return await claimsByFetched(find, jwt, exact);
+  } catch (error) {
+    if (error instanceof errors.JWSSignatureVerificationFailed && !namesKey(jwt))
+      throw new errors.JWKSNoMatchingKey(undefined, { cause: error });
+    throw error;
+  }
+}
+
+/** A `kid` is optional (RFC 7515): without it, each key for the token's algorithm is tried. */
+async function claimsByFetched(
+  find: JWTVerifyGetKey,
+  jwt: string,
+  options: JWTVerifyOptions,
+): Promise<JWTPayload> {
+  try {
+    return (await jwtVerify(jwt, find, options)).payload;
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+    return await claimsByAny(error, jwt, options);
+  }
+}
+
+async function claimsByAny(
+  keys: Iterable<KeyObject> | AsyncIterable<CryptoKey>,
+  jwt: string,
+  options: JWTVerifyOptions,
+): Promise<JWTPayload> {
+  for await (const key of keys) {
     try {
-      return (await jwtVerify(jwt, key, exact)).payload;
+      return (await jwtVerify(jwt, key, options)).payload;
     } catch (error) {
       // A key of another kind is no JOSE error; what the token says is the same with every key.
-      if (!(error instanceof errors.JOSEError)) continue;
-      last = error;
-      if (!(error instanceof errors.JWSSignatureVerificationFailed)) break;
+      const isOtherKey =
+        !(error instanceof errors.JOSEError) ||
+        error instanceof errors.JWSSignatureVerificationFailed;
+      if (!isOtherKey) throw error;
     }
   }
-  throw last;
+  throw new errors.JWSSignatureVerificationFailed();
+}
+
+function namesKey(jwt: string): boolean {
+  return decodeProtectedHeader(jwt).kid !== undefined;
 }
 
 /** An audience in the token has to be one that the role names. */
@@ -146,9 +191,11 @@ function known(error: unknown): StewardError {
     return refused("token", claimText(error.claim, error.reason));
   if (error instanceof errors.JOSEAlgNotAllowed)
     return refused("token", "its algorithm is not one of jwt_supported_algs");
-  if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys)
-    return refused("token", "no known key successfully validated the token signature");
-  if (error instanceof errors.JWSSignatureVerificationFailed || error instanceof TypeError)
+  if (
+    error instanceof errors.JWKSNoMatchingKey ||
+    error instanceof errors.JWSSignatureVerificationFailed ||
+    error instanceof TypeError
+  )
     return refused("token", "no known key successfully validated the token signature");
   if (error instanceof errors.JOSEError) return refused("token", "it is no signed JWT");
   return new StewardError("internal", "the identity token could not be verified", { cause: error });

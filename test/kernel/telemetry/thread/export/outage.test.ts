@@ -7,7 +7,15 @@ import { reportTelemetry } from "../../../../../src/kernel/telemetry/report/tele
 import { createTelemetryWriter } from "../../../../../src/kernel/telemetry/writer/writer.ts";
 import { parseExposition } from "../../exposition-parser.ts";
 import { startReceiver, type Receiver } from "../../../../support/otlp/receiver.ts";
-import { happened, memoryLog, NEVER_MS, scrape, spec, startTelemetry } from "../../fixtures.ts";
+import {
+  happened,
+  memoryLog,
+  NEVER_MS,
+  plainLevel,
+  scrape,
+  spec,
+  startTelemetry,
+} from "../../fixtures.ts";
 
 function open() {
   const clock = createManualClock();
@@ -134,6 +142,34 @@ describe.each(["grpc", "http"] as const)("Log records that are kept, over %s", (
     await telemetry.component.stop(60_000);
     expect(telemetry.status().ledger?.signals.logs).toMatchObject({ items: 0, itemsLost: 1 });
   });
+});
+
+describe("Metrics whose receiver is down for longer than their interval", () => {
+  it.each(["grpc", "http"] as const)(
+    "are not taken for exported by a flush over %s",
+    async (protocol) => {
+      await using receiver = await closing(protocol);
+      receiver.answer = { kind: "refuse", grpc: 14, http: 503 };
+      await using telemetry = await startTelemetry({
+        pull: false,
+        metrics: {
+          protocol,
+          endpoint: receiver.endpoint.replace("http://", protocol === "grpc" ? "" : "http://"),
+          tls: { insecure: true },
+          intervalMs: 100,
+          timeoutMs: 60_000,
+          retry: { enabled: true, initialMs: 200, maxMs: 200, elapsedMs: 60_000 },
+        },
+      });
+      telemetry.scope(spec()).gauge(plainLevel, 1, {});
+      const finished = await telemetry.flush(1_000);
+      const failures = telemetry.status().ledger?.signals.metrics.failures ?? 0;
+      expect({ finished, failures }).not.toEqual({ finished: true, failures: 0 });
+      receiver.answer = { kind: "accept" };
+      expect(await telemetry.flush(60_000)).toBe(true);
+      expect(receiver.points().map(({ metric }) => metric)).toContain("test.plain");
+    },
+  );
 });
 
 /** A receiver that closes with its block. */
