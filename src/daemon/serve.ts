@@ -5,7 +5,7 @@
 import { fstatSync } from "node:fs";
 import { createGateway } from "../../gateway/gateway.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
-import { apiMetricsEnabled } from "../dedup/config.ts";
+import { apiMetricsEnabled, configuredArchives } from "../dedup/config.ts";
 import { logConsole } from "../kernel/base/log/console-log.ts";
 import { collectStartGarbage } from "../kernel/base/system/start-garbage.ts";
 import { createLog } from "../kernel/base/log.ts";
@@ -275,12 +275,14 @@ async function loadDemoNetwork({ configuration, clock, ids, log }: ServiceDeps) 
 }
 
 function announce({ configuration, log }: Pick<Daemon, "configuration" | "log">): void {
-  const { demo, file, stateDirectory, warnings } = configuration;
+  const { config, demo, file, stateDirectory, warnings } = configuration;
   for (const finding of warnings) log.warn(formatFinding(finding));
+  const readsOwn = configuredArchives(config).some(({ kind }) => kind !== "paperless");
   if (demo.demo)
-    log.info("this is a demo with simulated data; nothing of yours is read or changed", {
-      because: demo.reason,
-    });
+    log.info(
+      `this is a demo with simulated data; ${readsOwn ? "only the configured folders and files of yours are read" : "nothing of yours is read or changed"}`,
+      { because: demo.reason },
+    );
   if (file !== undefined) log.info("configuration", { file });
   log.info("state", { directory: stateDirectory });
 }

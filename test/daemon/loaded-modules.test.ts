@@ -9,7 +9,7 @@ import { spawn } from "../support/spawn.ts";
 const root = join(import.meta.dirname, "../..");
 /** Configuration, stores and names of metrics are known, whatever runs. */
 const KNOWN =
-  /\/(config|settings|keys|parameters|band-plan|stores|tables|lease-codec|sketch-store|verdict-block|join-block|rules|type|metrics)\.ts$/;
+  /\/(config|settings|keys|parameters|band-plan|stores|tables|lease-codec|sketch-store|verdict-block|join-block|rules|overlaps|globs|kinds|type|metrics)\.ts$/;
 const PATIENTLY = { timeout: 60_000 };
 
 /** Writes the path of every module that a thread loads, a line each. */

@@ -12,9 +12,10 @@ const NAME_UNITS = 150;
 
 /**
  * The line that a mailbox puts before each mail, with a time, and the first header of that mail.
- * Lines of a mail that look like it are marked by `>`.
+ * Lines of a mail that look like it are marked by `>`. Bounded, since a repetition over millions of
+ * characters may exceed the stack of the expression.
  */
-const FURTHER_MAIL = /\nFrom (?=[^\r\n]*\d\d:\d\d)[^\r\n]+\r?\n[!-9;-~]+:/;
+const FURTHER_MAIL = /\nFrom (?=[^\r\n]{0,500}\d\d:\d\d)[^\r\n]{1,500}\r?\n[!-9;-~]{1,200}:/;
 
 /** A mail. What is forwarded inline belongs to its body. */
 export const extract: Extractor = async (bytes, { units, whole }) => {

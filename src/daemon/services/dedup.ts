@@ -1,6 +1,6 @@
 /** Hosts the document service: its archives, its schedules, its component and its stand-in. */
 import { openArchive } from "../../dedup/archives/open.ts";
-import { configuredArchives } from "../../dedup/config.ts";
+import { configuredArchives, type ArchiveConfig } from "../../dedup/config.ts";
 import { dedupHealth } from "../../dedup/health.ts";
 import { refuseDedup } from "../../dedup/refusing.ts";
 import { aiEnabled } from "../../dedup/ai/keys.ts";
@@ -100,8 +100,7 @@ export function hostDedup(host: HostDedupDeps): HostedDedup {
         const { startDemoArchive } = await import("../demo/archive.ts");
         simulated = await startDemoArchive({ clock, ids, log: deps.log });
       }
-      // A demo reads nothing of its user.
-      const rows = simulated === undefined ? configuredArchives(config) : [simulated.row];
+      const rows = archivesBeside(simulated?.row, configuredArchives(config));
       const clients = createClientFactory({ clock, ids, version: stewardVersion() });
       const options = {
         archives: rows.map((row) => openArchive({ pool, clock, clients, report }, row)),
@@ -136,4 +135,13 @@ export function hostDedup(host: HostDedupDeps): HostedDedup {
     service: () => service,
     closing: () => closing,
   };
+}
+
+/** A demo connects to no Paperless-ngx but its own; folders and files that are configured for it are read. */
+function archivesBeside(
+  simulated: ArchiveConfig | undefined,
+  configured: readonly ArchiveConfig[],
+): readonly ArchiveConfig[] {
+  if (simulated === undefined) return configured;
+  return [simulated, ...configured.filter(({ kind }) => kind !== "paperless")];
 }
