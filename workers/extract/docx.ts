@@ -12,7 +12,7 @@ const USUAL_MAIN = "word/document.xml";
 /** Beside the main part, to be read after it in this order. */
 const NOTES = ["footnotes.xml", "endnotes.xml"] as const;
 
-/** What stands for an element in the text, where it opens. */
+/** Text written at the start tag of an element. */
 const opened: ReadonlyMap<string, string> = new Map([
   ["w:br", "\n"],
   ["w:cr", "\n"],
@@ -22,7 +22,7 @@ const opened: ReadonlyMap<string, string> = new Map([
   // A text box may stand within a paragraph.
   ["w:txbxContent", "\n"],
 ]);
-/** Where it closes. */
+/** Text written at the end tag. */
 const closed: ReadonlyMap<string, string> = new Map([
   ["w:p", "\n"],
   ["w:tc", "\t"],

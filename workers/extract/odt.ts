@@ -17,7 +17,7 @@ const UNREAD: ReadonlySet<string> = new Set([
   "text:index-title-template",
   "text:tracked-changes",
 ]);
-/** What stands for an element in the text, where it opens. */
+/** Text written at the start tag of an element. */
 const opened: ReadonlyMap<string, string> = new Map([
   ["text:tab", "\t"],
   ["text:line-break", "\n"],
@@ -28,7 +28,7 @@ const opened: ReadonlyMap<string, string> = new Map([
   ["text:note", " "],
   ["text:note-body", " "],
 ]);
-/** Where it closes. */
+/** Text written at the end tag. */
 const closed: ReadonlyMap<string, string> = new Map([
   ["text:p", "\n"],
   ["text:h", "\n"],

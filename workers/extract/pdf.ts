@@ -10,7 +10,7 @@ const STREAM_BYTES = 64 * 1024 * 1024;
 /** A file may claim any number of pages. */
 const MAX_PAGES = 20_000;
 
-/** What pdf.js does without and says nothing of. */
+/** Failures that pdf.js ignores without an error. */
 interface Losses {
   /** Names of character maps that a font asks for and that are not there. */
   readonly maps: ReadonlySet<string>;

@@ -27,7 +27,7 @@ const printed: ReadonlyMap<string, string> = new Map([
 /** Text between `\name` and `\name0` is not printed. */
 const HIDING: ReadonlySet<string> = new Set(["deleted", "v"]);
 
-/** What stands for a control word in the text. */
+/** Text written for a control word. */
 const symbols: Readonly<Record<string, string>> = {
   par: "\n",
   line: "\n",

@@ -76,7 +76,7 @@ function formOf(name: string): FormName {
   return name.startsWith(PREFIXES.ai) ? "ai" : "analysis";
 }
 
-/** What is typed and not saved. */
+/** Unsaved values by setting. */
 function changesOf(form: FormName): ReadonlyMap<string, string> {
   return new Map([...values].filter(([name]) => formOf(name) === form));
 }

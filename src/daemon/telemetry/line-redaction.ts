@@ -54,7 +54,7 @@ function isHidden(hides: Hides, name: string, value: unknown): boolean {
   return hides(rule.as, typeof value === "string" ? value : "");
 }
 
-/** What a list or a URL names. */
+/** Entries of a list; host and host name of a URL. */
 function partsOf(name: string, value: string): string[] {
   if (name === "instances" || name === "names") return value.split(", ");
   const url = URL.parse(value);

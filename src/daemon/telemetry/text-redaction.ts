@@ -6,7 +6,7 @@ import type { PrivacyCategory, PrivacyOptions } from "../../monitor/options.ts";
 import { addressCategories, addressCategory } from "../../monitor/privacy/address-class.ts";
 import { MASK } from "../../monitor/privacy/redaction.ts";
 
-/** What the URL of a control plane, a device or a service names. */
+/** Categories whose values appear in URLs of control planes, devices and services. */
 const inUrls: readonly PrivacyCategory[] = [
   "emails",
   "user_ids",

@@ -8,7 +8,7 @@ import type { Complaint } from "../../kernel/config/findings.ts";
 import { createGlobs } from "./globs.ts";
 import { isLeftOut, versionControlFolders } from "./kinds.ts";
 
-/** What of a row says which documents it reads. */
+/** Fields of an archive that determine which documents it reads. */
 export interface ArchiveRow {
   readonly name: string;
   readonly kind: "folder" | "jsonl" | "paperless";

@@ -30,7 +30,7 @@ export function isLost(snapshot: Snapshot, id: string): boolean {
   return snapshot.get(groups, [LOST_GENERATION, id]) !== undefined;
 }
 
-/** What an analysis knows of lost groups. */
+/** Lost groups as an analysis reads them. */
 interface LostGroups {
   readonly groups: readonly KnownGroup[];
   /** Ids of those that cannot be found again, or were before a crash. */

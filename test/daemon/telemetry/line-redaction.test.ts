@@ -34,7 +34,7 @@ function exported(
 
 const text = (options: PrivacyOptions, write: (log: Log) => void): string =>
   JSON.stringify(exported(options, write));
-/** What is exported of a text. */
+/** The exported body of a log line. */
 const shown = (options: PrivacyOptions, message: string): string =>
   exported(options, (log) => log.info(message)).body;
 
