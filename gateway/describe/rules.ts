@@ -4,7 +4,6 @@ import {
   field as fieldRules,
   type FieldRules,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-
 import { fieldStyleOf } from "../../src/kernel/wire/style.ts";
 
 /** Schema keywords; integers as numbers. */

@@ -275,16 +275,19 @@ async function loadDemoNetwork({ configuration, clock, ids, log }: ServiceDeps) 
 }
 
 function announce({ configuration, log }: Pick<Daemon, "configuration" | "log">): void {
-  const { config, demo, file, stateDirectory, warnings } = configuration;
+  const { demo, file, stateDirectory, warnings } = configuration;
   for (const finding of warnings) log.warn(formatFinding(finding));
-  const readsOwn = configuredArchives(config).some(({ kind }) => kind !== "paperless");
-  if (demo.demo)
-    log.info(
-      `this is a demo with simulated data; ${readsOwn ? "only the configured folders and files of yours are read" : "nothing of yours is read or changed"}`,
-      { because: demo.reason },
-    );
+  if (demo.demo) announceDemo(configuration, log);
   if (file !== undefined) log.info("configuration", { file });
   log.info("state", { directory: stateDirectory });
+}
+
+function announceDemo({ config, demo }: DaemonConfiguration, log: Log): void {
+  const readsOwn = configuredArchives(config).some(({ kind }) => kind !== "paperless");
+  log.info(
+    `this is a demo with simulated data; ${readsOwn ? "only the configured folders and files of yours are read" : "nothing of yours is read or changed"}`,
+    { because: demo.reason },
+  );
 }
 
 /** The first signal stops everything in order, the second one at once. */

@@ -8,7 +8,7 @@ import { createLog, type Log } from "../../src/kernel/base/log.ts";
 import { Secret } from "../../src/kernel/base/secret.ts";
 import type { RequestHeaders } from "../../src/kernel/service.ts";
 import { createStateFactory } from "../../src/kernel/state/state-factory.ts";
-import { proxyOf } from "../../src/tokens/engine/platform/http.ts";
+import { proxyOf } from "../../src/tokens/engine/platform/proxy.ts";
 import type { Data } from "../../src/tokens/logical/types.ts";
 import { openTokens, type Tokens, type TokensOptions } from "../../src/tokens/service.ts";
 import type { TokenSpec } from "../../src/tokens/vault/types.ts";

@@ -126,13 +126,12 @@ async function readOpen(
 ): Promise<FoundFile> {
   const stats = fstatSync(file, { bigint: true });
   const facts = factsOf(stats);
-  const nothing = (refusal: Refusal): FoundFile => {
-    // What was refused may be half of a file that is being written.
-    const hasChanged = factsOf(fstatSync(file, { bigint: true })).version !== facts.version;
-    return hasChanged
-      ? { kind: "changed" }
-      : { kind: "read", facts, items: [skipped("", refusal)] };
-  };
+  // A file that is being written may be read, or refused, for half of its content.
+  const result = (items: readonly Item[]): FoundFile =>
+    factsOf(fstatSync(file, { bigint: true })).version === facts.version
+      ? { kind: "read", facts, items }
+      : { kind: "changed" };
+  const nothing = (refusal: Refusal): FoundFile => result([skipped("", refusal)]);
   if (!stats.isFile()) return nothing(new Refusal("no file", "is a device, socket or pipe", false));
   const sizeBytes = Number(stats.size);
   const run: Run = {
@@ -162,9 +161,7 @@ async function readOpen(
     if (!(error instanceof Refusal)) throw error;
     return nothing(error);
   }
-  return factsOf(fstatSync(file, { bigint: true })).version === facts.version
-    ? { kind: "read", facts, items: run.items }
-    : { kind: "changed" };
+  return result(run.items);
 }
 
 // Without an ending that says so, a large file is more likely data than a text.

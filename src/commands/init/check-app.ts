@@ -8,7 +8,7 @@ import type { Environment } from "../../kernel/config/key.ts";
 import { stewardVersion } from "../../daemon/version.ts";
 import type { Check } from "../../tokens/engine/doctor.ts";
 import { createEngine, unreleased } from "../../tokens/engine/engine.ts";
-import { proxyOf } from "../../tokens/engine/platform/http.ts";
+import { proxyOf } from "../../tokens/engine/platform/proxy.ts";
 import type { Backend, Data, StorageView } from "../../tokens/logical/types.ts";
 
 export interface GitHubApp {

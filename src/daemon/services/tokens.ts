@@ -20,7 +20,7 @@ import {
   tokensSealKeyFile,
   tokensSealType,
 } from "../../tokens/config.ts";
-import { proxyOf } from "../../tokens/engine/platform/http.ts";
+import { proxyOf } from "../../tokens/engine/platform/proxy.ts";
 import { refuseTokens } from "../../tokens/refusing.ts";
 import {
   declaredMount,

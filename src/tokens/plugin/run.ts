@@ -4,7 +4,7 @@ import { systemClock } from "../../kernel/base/clock.ts";
 import { errorWithRemedy, toStewardError } from "../../kernel/base/errors.ts";
 import { systemIds } from "../../kernel/base/ids.ts";
 import { createEngine, unreleased } from "../engine/engine.ts";
-import { proxyOf } from "../engine/platform/http.ts";
+import { proxyOf } from "../engine/platform/proxy.ts";
 import type { BuildInfo } from "../engine/types.ts";
 import { readHostSettings, type HostSettings } from "./handshake.ts";
 import { createHclog } from "./hclog.ts";

@@ -11,8 +11,8 @@ import {
   type HttpCall,
   type HttpLost,
   type HttpReply,
-  proxyOf,
 } from "../../../src/tokens/engine/platform/http.ts";
+import { proxyOf } from "../../../src/tokens/engine/platform/proxy.ts";
 import { direct, startEngineRoom } from "../support/engine.ts";
 
 async function listening(server: Server): Promise<string> {

@@ -58,20 +58,6 @@ export interface Http {
 export const UNUSABLE_PROXY = "UNUSABLE_PROXY";
 
 /**
- * Proxies from environment variables; lower case wins, as in other programs. An address without a
- * scheme is one of an HTTP proxy.
- */
-export function proxyOf(environment: Readonly<Record<string, string | undefined>>): ProxyOptions {
-  const read = (name: string): string | undefined =>
-    environment[name.toLowerCase()] || environment[name] || undefined;
-  const address = (name: string): string | undefined => {
-    const text = read(name);
-    return text === undefined || text.includes("://") ? text : `http://${text}`;
-  };
-  return { http: address("HTTP_PROXY"), https: address("HTTPS_PROXY"), none: read("NO_PROXY") };
-}
-
-/**
  * Loads the HTTP library and connects on first use. By default no call reaches a link-local address
  * or metadata service, by name or address; a proxy resolves names itself.
  */

@@ -13,6 +13,20 @@ export interface ProxyOptions {
   readonly none: string | undefined;
 }
 
+/**
+ * Proxies from environment variables; lower case wins, as in other programs. An address without a
+ * scheme is one of an HTTP proxy.
+ */
+export function proxyOf(environment: Readonly<Record<string, string | undefined>>): ProxyOptions {
+  const read = (name: string): string | undefined =>
+    environment[name.toLowerCase()] || environment[name] || undefined;
+  const address = (name: string): string | undefined => {
+    const text = read(name);
+    return text === undefined || text.includes("://") ? text : `http://${text}`;
+  };
+  return { http: address("HTTP_PROXY"), https: address("HTTPS_PROXY"), none: read("NO_PROXY") };
+}
+
 /** The proxy's address for an origin's requests; undefined for none. */
 export type ProxyFor = (origin: string) => string | undefined;
 
