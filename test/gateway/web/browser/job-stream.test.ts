@@ -71,6 +71,7 @@ async function follow(path: string, server: Server): Promise<Followed> {
   const { page } = await openPage();
   await page.clock.install({ time: 0 });
   const { running: named, reloads } = PAGES[path] ?? { running: {}, reloads: "" };
+  const paused = Promise.withResolvers<void>();
   const requests = await stubApi(page, {
     ...Object.fromEntries(
       Object.entries(named).map(([line, answer]) => [
@@ -78,13 +79,18 @@ async function follow(path: string, server: Server): Promise<Followed> {
         async (request) => (server.isNamed ? await answer(request) : data(RESTING[line] ?? [])),
       ]),
     ),
-    [STREAM]: () => server.stream(),
+    // Pausing moves the clock: it would end a request for the job that is under way.
+    [STREAM]: async () => {
+      await paused.promise;
+      return server.stream();
+    },
     [JOB]: () => server.job(),
   } satisfies Answers);
   await page.goto(`${await startDocumentPages()}${path}`);
   await ready(page);
   // From here on time passes only by the test.
   await page.clock.pauseAt(MAX_WAIT_MS);
+  paused.resolve();
   const count = (line: string): number => requests.filter((each) => each.line === line).length;
   return {
     page,
