@@ -23,7 +23,7 @@ export const syncCommand = defineCommand({
     return sync(options, context);
   },
   help: `Has the daemon read its archives: new, changed and removed documents. The
-analysis follows by itself when something changed.
+analysis then starts automatically when something changed.
 
 Usage:
   steward sync [OPTIONS]
