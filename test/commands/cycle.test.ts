@@ -187,7 +187,7 @@ describe("steward -preflight", () => {
       env,
     });
     expect(code).toBe(4);
-    expect(systemClock.monotonic() - beganMs).toBeLessThan(30_000);
+    expect(systemClock.monotonic() - beganMs).toBeLessThan(60_000);
     expect(
       results(stdout)
         .filter(({ ok }) => !ok)
@@ -321,7 +321,7 @@ describe("steward -preflight", () => {
     const beganMs = systemClock.monotonic();
     child.kill("SIGINT");
     expect(await ended).toBe(130);
-    expect(systemClock.monotonic() - beganMs).toBeLessThan(5_000);
+    expect(systemClock.monotonic() - beganMs).toBeLessThan(20_000);
   });
 });
 

@@ -330,7 +330,7 @@ describe("pairs that are no duplicates", () => {
 
 it("a deletion is refused while one runs", async () => {
   const groups = await groupsOf(daemon);
-  sim.faults.next("delete_document", { kind: "delay", ms: 300 });
+  sim.faults.next("delete_document", { kind: "delay", ms: 3_000 });
   const body = { groupIds: [groups[0]?.id], confirm: true };
   const started = await rest(daemon, "POST", "/api/v1/batch/delete-non-primary", body);
   const again = await rest(daemon, "POST", "/api/v1/batch/delete-non-primary", {

@@ -189,7 +189,7 @@ describe("POST /api/v1/batch/delete-non-primary", () => {
     await rest(daemon, "PUT", "/api/v1/config/dedup", { autoAnalyze: false });
     const groupIds = (await groupsOf(daemon)).map(({ id }) => id);
     // Holds the first deletion until the sync has run.
-    sim.faults.next("delete_document", { kind: "delay", ms: 5_000 });
+    sim.faults.next("delete_document", { kind: "delay", ms: 15_000 });
     const { json } = await rest(daemon, "POST", DELETE, { groupIds, confirm: true });
     await expect.poll(() => sim.requests()["delete_document"], { timeout: 60_000 }).toBe(1);
     sim.estate.edit(3, { content: textOf(77) });
@@ -256,7 +256,7 @@ describe("POST /api/v1/batch/delete-non-primary", () => {
     const groupIds = await allGroups(daemon);
     const begin = async (): Promise<string> =>
       (await rest(daemon, "POST", DELETE, { groupIds, confirm: true })).json.data.jobId;
-    sim.faults.next("delete_document", { kind: "delay", ms: 2_000 });
+    sim.faults.next("delete_document", { kind: "delay", ms: 10_000 });
     const cancelled = await begin();
     await expect.poll(() => sim.requests()["delete_document"], { timeout: 60_000 }).toBe(1);
     const answer = await rest(daemon, "POST", `/api/v1/jobs/${cancelled}/cancel`);

@@ -173,7 +173,7 @@ describe("the ingress log", () => {
 
   it("loses nothing in an outage longer than any request is tried", async () => {
     const site = await newSite();
-    await site.start({ otlp: { timeout: "1s" } });
+    await site.start({ otlp: { timeout: "5s" } });
     await site.ready();
     site.exported.answer = REFUSED;
     expect((await site.stream(text(wrapped(audit("outage-0"))))).status).toBe(200);

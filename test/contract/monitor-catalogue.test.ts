@@ -213,7 +213,7 @@ it("with everything on, what is emitted is the catalogue: no other metric, none 
         await fetch(`http://${addressOf(first)}/metrics`).then((answer) => answer.text());
         expect(missing()).toEqual(absent);
       },
-      { timeout: 60_000, interval: 500 },
+      { timeout: 150_000, interval: 500 },
     )
     .catch(() => undefined);
   const exposition = await fetch(`http://${addressOf(first)}/metrics`).then((answer) =>

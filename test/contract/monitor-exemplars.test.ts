@@ -41,7 +41,9 @@ function start(estate: Estate, receiver: Receiver, enabled: boolean): Promise<Da
       otlp: {
         ...target,
         metric_interval: "500ms",
-        batch: { traces: { export_interval: "100ms" } },
+        // No span may be dropped on a busy machine: each exemplar's is looked for.
+        timeout: "60s",
+        batch: { traces: { export_interval: "100ms", max_queue_size: 100_000 } },
       },
     }),
   });

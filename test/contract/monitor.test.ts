@@ -242,6 +242,17 @@ it("what was measured last arrives although the interval is an hour, because a s
     timeout: 60_000,
     interval: 50,
   });
+  // A stop flushes for 5 s at most: by now what exports is up, and both networks have asked.
+  await vi.waitFor(
+    async () => {
+      const text = await (await fetch(`http://127.0.0.1:${pullPort(daemon)}/metrics`)).text();
+      for (const network of ["corp.test", "home"])
+        expect(text).toMatch(
+          new RegExp(`^svc_api_requests_total\\{.*vpn_network="${network}"`, "m"),
+        );
+    },
+    { timeout: 60_000, interval: 300 },
+  );
   expect(receiver.points().filter(({ metric }) => metric.startsWith("vpn."))).toEqual([]);
   expect(await daemon.stop()).toEqual({ code: 0, signal: null });
   expect(

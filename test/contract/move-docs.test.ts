@@ -2,7 +2,7 @@
  * The commands of docs/move.md, on a machine with documents, tokens and a network whose stores have
  * folders of their own, and on an empty one.
  */
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
@@ -17,6 +17,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { freePort } from "../support/free-port.ts";
 import { LAUNCHER } from "../support/launcher.ts";
 import { AS_USER, canBeService, GROUP, USER } from "../support/service-user.ts";
 import { cleanEnvironment, removeTemporaryFolders, temporaryFolder } from "./daemon.ts";
@@ -63,7 +64,7 @@ describe.skipIf(missing.length > 0)("docs/move.md", () => {
       chmodSync(join(machine, open), 0o755);
     symlinkSync(dirname(dirname(LAUNCHER)), join(machine, "opt/steward"));
     writeFileSync(join(machine, "srv/papers/a.txt"), "minutes of the council ".repeat(40));
-    const port = freePort();
+    const port = await freePort();
     writeFileSync(
       join(machine, "etc/steward/steward.yaml"),
       JSON.stringify({
@@ -142,10 +143,4 @@ describe.skipIf(missing.length > 0)("docs/move.md", () => {
 
 function storesOf(backup: string): string[] {
   return readdirSync(backup).filter((name) => name.endsWith(".mdb"));
-}
-
-function freePort(): number {
-  const script =
-    "const s=require('net').createServer().listen(0,'127.0.0.1',()=>{console.log(s.address().port);s.close()})";
-  return Number(execFileSync(process.execPath, ["-e", script], { encoding: "utf8" }));
 }

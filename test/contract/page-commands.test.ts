@@ -11,7 +11,7 @@ import { systemClock } from "../../src/kernel/base/clock.ts";
 import { systemIds } from "../../src/kernel/base/ids.ts";
 import { silent } from "../demo/control-plane/support.ts";
 import { LAUNCHER } from "../support/launcher.ts";
-import { freePort } from "../support/otlp/prometheus.ts";
+import { freePort } from "../support/free-port.ts";
 import {
   cleanEnvironment,
   removeTemporaryFolders,

@@ -375,6 +375,8 @@ describe.skipIf(chromiumPath === undefined)("every page in every state", () => {
       ).toEqual(["–", "–", "–"]);
       expect(await pageFaults(watched)).toEqual([]);
       await watched.page.getByRole("button", { name: "Pause" }).click();
+      // Moving the clock would end a request that is under way.
+      await watched.page.locator("[data-live=refresh]:not([aria-disabled])").waitFor();
       await watched.page.clock.fastForward(90_000);
       await watched.page.getByText("Refreshing is paused").waitFor();
       expect(await headline(watched.page)).toBe("Not known");

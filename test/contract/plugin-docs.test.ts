@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { CodeHost } from "../../src/demo/code-host/code-host.ts";
 import { makePlugin } from "../../tools/build/plugin.ts";
-import { freePort } from "../support/otlp/prometheus.ts";
+import { freePort } from "../support/free-port.ts";
 import { spawn } from "../support/spawn.ts";
 import { cleanEnvironment, removeTemporaryFolders, temporaryFolder } from "./daemon.ts";
 import { type Shell, type Snippet, snippetsOf, startShell } from "./page-snippets.ts";
@@ -182,7 +182,10 @@ describe.skipIf(missing.length > 0)("the commands of docs/plugin.md", () => {
     await shell.run(next());
     expect(blocks).toEqual([]);
     await mint();
-    await vi.waitFor(() => expect([pluginPids(version), pluginPids(NEXT).length]).toEqual([[], 1]));
+    await vi.waitFor(
+      () => expect([pluginPids(version), pluginPids(NEXT).length]).toEqual([[], 1]),
+      { timeout: 60_000 },
+    );
     await shell.run(`bao lease revoke ${lease}`);
     await expect.poll(() => isLive(token)).toBe(false);
   });
@@ -201,7 +204,7 @@ describe.skipIf(missing.length > 0)("the commands of docs/plugin.md", () => {
     const { token } = await mint();
     await shell.run("bao secrets disable github");
     await expect.poll(() => isLive(token)).toBe(false);
-    await vi.waitFor(() => expect(pluginPids(NEXT)).toEqual([]));
+    await vi.waitFor(() => expect(pluginPids(NEXT)).toEqual([]), { timeout: 60_000 });
     // The socket of the killed process alone is left; a start a minute later removes it.
     expect(readdirSync(work).filter((name) => name.endsWith(".sock"))).toHaveLength(1);
   });

@@ -73,8 +73,9 @@ describe.skipIf(missing.length > 0)("the commands of docs/seal.md", () => {
     expect(await follow("Unseal")).toMatch(/Sealed +false/);
     await follow("New shares");
     expect(await follow("New shares")).toMatch(/Rekey verification successful/i);
-    await vi.waitFor(() =>
-      expect(daemon.stderr.join("\n")).toContain("only its new shares unseal"),
+    await vi.waitFor(
+      () => expect(daemon.stderr.join("\n")).toContain("only its new shares unseal"),
+      { timeout: 60_000 },
     );
     const tokens = [await follow("Another root token"), await follow("Another root token")].map(
       (printed) => /hvs\.[0-9A-Za-z]{24}/.exec(printed.trim().split("\n").at(-1) ?? "")?.[0] ?? "",

@@ -66,8 +66,9 @@ describe("sys/rekey", () => {
     expect(done).toMatchObject({ complete: true, nonce, verification_required: false });
     expect(Object.keys(done)).not.toContain("verification_nonce");
     expect([done.keys.length, (done["keys_base64"] as string[]).length]).toEqual([4, 4]);
-    await vi.waitFor(() =>
-      expect(vault.daemon.stderr.join("\n")).toContain("only its new shares unseal"),
+    await vi.waitFor(
+      () => expect(vault.daemon.stderr.join("\n")).toContain("only its new shares unseal"),
+      { timeout: 60_000 },
     );
     expect((await vault.ask("GET", "sys/key-status")).json.data.term).toBe(2);
     await vault.daemon.stop();

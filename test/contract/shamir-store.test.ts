@@ -161,8 +161,9 @@ describe("a store", () => {
     let made: Record<string, unknown> = {};
     for (const key of holders.keys_base64)
       made = (await open(vault, "PUT", "sys/rekey/update", { key, nonce })).json;
-    await vi.waitFor(() =>
-      expect(vault.daemon.stderr.join("\n")).toContain("only its new shares unseal"),
+    await vi.waitFor(
+      () => expect(vault.daemon.stderr.join("\n")).toContain("only its new shares unseal"),
+      { timeout: 60_000 },
     );
     const audit = readFileSync(join(vault.state, "audit.log"), "utf8");
     const kept = [

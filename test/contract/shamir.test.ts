@@ -217,7 +217,9 @@ describe("while sealed", () => {
   it("after a restart and after sys/seal, only five paths answer; /readyz stays open, and the pages say what to do", async () => {
     const { vault, holders } = await unsealed();
     expect((await vault.ask("PUT", "sys/seal")).status).toBe(204);
-    await vi.waitFor(async () => expect((await sealStatus(vault))["sealed"]).toBe(true));
+    await vi.waitFor(async () => expect((await sealStatus(vault))["sealed"]).toBe(true), {
+      timeout: 60_000,
+    });
     await vault.daemon.stop();
     const again = stopAtEnd(await startShamir(vault.state, vault.root));
     for (const path of [

@@ -219,7 +219,7 @@ describe("equal requests", () => {
   });
 
   it("do not suffer when one who waits goes away, even the first", async () => {
-    host.faults.next("mint", { kind: "delay", ms: 300 });
+    host.faults.next("mint", { kind: "delay", ms: 2_000 });
     const gone = new AbortController();
     const before = host.requests().mint;
     const first = fetch(`${vault.daemon.url}/v1/github/token/ci`, {
@@ -227,7 +227,7 @@ describe("equal requests", () => {
       headers: { "x-vault-token": vault.root },
       signal: gone.signal,
     }).catch(() => "gone");
-    await vi.waitFor(() => expect(host.requests().mint).toBe(before + 1));
+    await vi.waitFor(() => expect(host.requests().mint).toBe(before + 1), { timeout: 60_000 });
     const others = times(3, () => mintOk());
     gone.abort();
     expect(await first).toBe("gone");
@@ -345,12 +345,15 @@ describe("the lease of a shared token", () => {
     const second = await mintOk("token/ci", { token: other });
     expect(second.data.reused).toBe(true);
     await vault.ask("POST", "auth/token/revoke", { body: { token: one } });
-    await vi.waitFor(async () => {
-      const { status } = await vault.ask("PUT", "sys/leases/lookup", {
-        body: { lease_id: first.lease_id },
-      });
-      expect(status).toBe(400);
-    });
+    await vi.waitFor(
+      async () => {
+        const { status } = await vault.ask("PUT", "sys/leases/lookup", {
+          body: { lease_id: first.lease_id },
+        });
+        expect(status).toBe(400);
+      },
+      { timeout: 60_000 },
+    );
     expect(lives(second)).toBe(true);
     await vault.ask("POST", "auth/token/revoke", { body: { token: other } });
     await vi.waitFor(() => expect(lives(second)).toBe(false), { timeout: 60_000 });

@@ -355,7 +355,7 @@ describe("a body", () => {
         [name, 413],
         [name, "cut"],
       ]).toContainEqual([name, await statusOf("sys/wrapping/unwrap", asking)]);
-      expect([name, performance.now() - since < 5_000]).toEqual([name, true]);
+      expect([name, performance.now() - since < 25_000]).toEqual([name, true]);
     }
   });
 

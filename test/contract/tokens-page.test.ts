@@ -113,11 +113,14 @@ describe("the overview of tokens", () => {
       ["policies", true],
     ]);
     // The fresh token asked in the background what its installation has left.
-    await vi.waitFor(async () => {
-      const [{ quotas }] = (await read(vault)).mounts;
-      expect(quotas).toMatchObject([{ installation_id: "1001", limit: 5_000 }]);
-      expect(quotas[0].remaining).toBeLessThanOrEqual(5_000);
-    });
+    await vi.waitFor(
+      async () => {
+        const [{ quotas }] = (await read(vault)).mounts;
+        expect(quotas).toMatchObject([{ installation_id: "1001", limit: 5_000 }]);
+        expect(quotas[0].remaining).toBeLessThanOrEqual(5_000);
+      },
+      { timeout: 60_000 },
+    );
     const address = vault.daemon.stderr
       .map((line) => /listening.*name=metrics.*address=(\S+)/.exec(line)?.[1])
       .find((found) => found !== undefined);

@@ -16,7 +16,7 @@ import { Secret } from "../../src/kernel/base/secret.ts";
 import { silent } from "../demo/control-plane/support.ts";
 import { startHeadscale } from "../support/headscale/headscale.ts";
 import { LAUNCHER } from "../support/launcher.ts";
-import { freePort } from "../support/otlp/prometheus.ts";
+import { freePort } from "../support/free-port.ts";
 import { cleanEnvironment, removeTemporaryFolders, temporaryFolder } from "./daemon.ts";
 import { snippetsOf, startShell, type Shell } from "./page-snippets.ts";
 import { trashed } from "./paperless-estate.ts";

@@ -2,7 +2,7 @@
  * The commands of docs/upgrade.md, in order, on a running daemon with a network: the old and the new
  * version are the same tree under two names.
  */
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
@@ -16,6 +16,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { freePort } from "../support/free-port.ts";
 import { LAUNCHER } from "../support/launcher.ts";
 import { AS_USER, canBeService, GROUP, USER } from "../support/service-user.ts";
 import { cleanEnvironment, removeTemporaryFolders, temporaryFolder } from "./daemon.ts";
@@ -61,12 +62,12 @@ describe.skipIf(missing.length > 0)("docs/upgrade.md", () => {
     for (const name of ["steward-old", "steward-new"])
       symlinkSync(tree, join(machine, "opt", name));
     symlinkSync("steward-old", join(machine, "opt/steward"));
-    const port = freePort();
+    const port = await freePort();
     writeFileSync(
       join(machine, "etc/steward/steward.yaml"),
       JSON.stringify({
         ...bothNetworks(estate),
-        gateway: { listen: `127.0.0.1:${freePort()}` },
+        gateway: { listen: `127.0.0.1:${await freePort()}` },
         state: { directory: state },
         scrape: { enabled: true, listen: `127.0.0.1:${port}` },
         dedup: { archives: [] },
@@ -150,9 +151,3 @@ describe.skipIf(missing.length > 0)("docs/upgrade.md", () => {
     expect(unit).toContain(install);
   });
 });
-
-function freePort(): number {
-  const script =
-    "const s=require('net').createServer().listen(0,'127.0.0.1',()=>{console.log(s.address().port);s.close()})";
-  return Number(execFileSync(process.execPath, ["-e", script], { encoding: "utf8" }));
-}

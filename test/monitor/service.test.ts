@@ -109,6 +109,8 @@ async function startTelemetry() {
   );
   telemetry.scope({ name: "process", resource: { "service.name": "steward" }, constants: {} });
   await telemetry.component.start(never, () => undefined);
+  // The thread is up: what a collector wrote ends after five intervals, its start may take longer.
+  await telemetry.flush(60_000);
   onTestFinished(() => telemetry.component.stop(5_000));
   return { receiver, telemetry };
 }

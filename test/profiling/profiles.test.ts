@@ -20,7 +20,7 @@ describe("Profiles of this process", () => {
   it("show a busy function of this thread and of another by name, with about its time, and no idleness", async () => {
     workers.push(await openBusyWorker("miller"));
     const profiles = createProfiles({ clock: systemClock, heap: createHeapSampler(systemClock) });
-    const recording = profiles.cpu(3_000, never);
+    const recording = profiles.cpu(6_000, never);
     // The recorder begins first.
     await delay(systemClock, 50);
     turnMill(500);

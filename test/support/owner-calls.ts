@@ -41,7 +41,7 @@ export interface OwnerCalls {
 }
 
 /** Nobody waits longer for an answer. */
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 60_000;
 const EMPTY_MESSAGE = Buffer.alloc(5);
 
 /** Calls with `auth.token`. The kept connections are opened by the first round. */

@@ -73,7 +73,9 @@ it("node-vault initialises, unseals, seals and generates a root token", async ()
     (await nodeVault({ endpoint: daemon.url, token }).tokenLookupSelf()).data.policies,
   ).toEqual(["root"]);
   await client.seal();
-  await vi.waitFor(async () => expect((await client.status()).sealed).toBe(true));
+  await vi.waitFor(async () => expect((await client.status()).sealed).toBe(true), {
+    timeout: 60_000,
+  });
 });
 
 it.skipIf(!hasBao)("bao asks for the status with the exit code of a sealed store", async () => {

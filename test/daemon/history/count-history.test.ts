@@ -57,18 +57,24 @@ describe("the history of counts", () => {
     const midnight = clock.now() - (clock.now() % DAY);
     let now: Counts = { documents: 10, groups: 2, leases: undefined };
     const first = await start(directory, clock, () => now);
-    await vi.waitFor(() => expect(first.view().hours).toHaveLength(1));
+    await vi.waitFor(() => expect(first.view().hours).toHaveLength(1), { timeout: 60_000 });
     now = { documents: 12, groups: 2, leases: 4 };
     // A sample is left out while the one before is still being stored.
-    await vi.waitFor(async () => {
-      await clock.advance(60_000);
-      expect(first.view().hours.at(-1)?.documents).toBe(12);
-    });
+    await vi.waitFor(
+      async () => {
+        await clock.advance(60_000);
+        expect(first.view().hours.at(-1)?.documents).toBe(12);
+      },
+      { timeout: 60_000 },
+    );
     await clock.advance(DAY);
-    await vi.waitFor(async () => {
-      await clock.advance(60_000);
-      expect(first.view().days).toHaveLength(2);
-    });
+    await vi.waitFor(
+      async () => {
+        await clock.advance(60_000);
+        expect(first.view().days).toHaveLength(2);
+      },
+      { timeout: 60_000 },
+    );
     const seen = first.view();
     expect(seen.days).toEqual([
       { atMs: midnight, documents: 12, groups: 2, leases: 4 },
@@ -86,14 +92,17 @@ describe("the history of counts", () => {
       groups: undefined,
       leases: undefined,
     }));
-    await vi.waitFor(() => expect(history.view().days).toHaveLength(1));
+    await vi.waitFor(() => expect(history.view().days).toHaveLength(1), { timeout: 60_000 });
     for (let day = 0; day < 35; day += 1) {
       const [last] = history.view().days.slice(-1);
       await clock.advance(DAY);
-      await vi.waitFor(async () => {
-        await clock.advance(60_000);
-        expect(history.view().days.at(-1)).not.toEqual(last);
-      });
+      await vi.waitFor(
+        async () => {
+          await clock.advance(60_000);
+          expect(history.view().days.at(-1)).not.toEqual(last);
+        },
+        { timeout: 60_000 },
+      );
     }
     expect(history.view().days).toHaveLength(31);
   });
@@ -106,7 +115,7 @@ describe("the history of counts", () => {
       groups: 1,
       leases: 0,
     }));
-    await vi.waitFor(() => expect(history.view().hours).toHaveLength(1));
+    await vi.waitFor(() => expect(history.view().hours).toHaveLength(1), { timeout: 60_000 });
     expect(lines.join("")).toContain("are kept in memory only");
   });
 });

@@ -36,12 +36,15 @@ it("reports what is gone, leaves the rest and the groups' status, and goes on wh
   // The deletion that had begun ends: an archive has one writer, so that a merge waits for it.
   const [first] = groups;
   await rest(daemon, "POST", `/api/v1/duplicates/${first?.id}/merge`, { dryRun: false });
-  const { job, gone } = await vi.waitFor(async () => {
-    const found = trashed(sim);
-    const { data } = (await rest(daemon, "GET", `/api/v1/jobs/${jobId}`)).json;
-    expect(data.result.deletedDocuments).toBe(found.length);
-    return { job: data, gone: found };
-  });
+  const { job, gone } = await vi.waitFor(
+    async () => {
+      const found = trashed(sim);
+      const { data } = (await rest(daemon, "GET", `/api/v1/jobs/${jobId}`)).json;
+      expect(data.result.deletedDocuments).toBe(found.length);
+      return { job: data, gone: found };
+    },
+    { timeout: 60_000 },
+  );
   expect(gone.length).toBeLessThan(8);
   expect(job.status).toBe("cancelled");
   const outcomes = job.result.documents as { paperlessId: number; outcome: string }[];

@@ -21,7 +21,7 @@ if (noInjector !== undefined)
   process.stderr.write(`the tests of passing faults of a store are skipped: ${noInjector}\n`);
 
 /** Until when a store takes writes after its fault has ended. */
-const BACK_MS = 10_000;
+const BACK_MS = 30_000;
 
 afterAll(removeTemporaryFolders);
 

@@ -30,7 +30,7 @@ if (noSmallDisk !== undefined)
 /** Holds the store, its reserve and some hundred mints. */
 const DISK_MIB = 64;
 /** Until when things are as before (reliability D.3 no. 6). */
-const BACK_MS = 10_000;
+const BACK_MS = 30_000;
 const MOST_MINTS = 3_000;
 
 afterAll(removeTemporaryFolders);
@@ -133,7 +133,7 @@ describe.skipIf(noSmallDisk !== undefined)("a disk that is full", () => {
     const disk = mountSmallDisk(DISK_MIB);
     const at = await house(disk, join(temporaryFolder(), "audit.log"));
     const { host } = at;
-    host.faults.next("mint", { kind: "delay", ms: 3_000 }, 8);
+    host.faults.next("mint", { kind: "delay", ms: 6_000 }, 8);
     const pending = Promise.all(Array.from({ length: 8 }, () => mint(at)));
     await vi.waitFor(() => expect(host.requests().mint).toBe(8), { timeout: 60_000 });
     const free = fill(disk);
@@ -166,7 +166,7 @@ describe.skipIf(noSmallDisk !== undefined)("a disk that is full", () => {
     const disk = mountSmallDisk(1);
     const at = await house(temporaryFolder(), join(disk, "audit.log"));
     const { host, vault } = at;
-    host.faults.next("mint", { kind: "delay", ms: 1_500 }, 8);
+    host.faults.next("mint", { kind: "delay", ms: 5_000 }, 8);
     const pending = Promise.all(Array.from({ length: 8 }, () => mint(at)));
     await vi.waitFor(() => expect(host.requests().mint).toBe(8), { timeout: 60_000 });
     const free = fill(disk);

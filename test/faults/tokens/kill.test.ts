@@ -222,7 +222,12 @@ it.each(steps)(
       ).toEqual([]);
       expect(brokenLines(audit, cuts)).toEqual([]);
     }
-    expect(median(startsMs)).toBeLessThan(usualMs + START_SLACK_MS);
+    // A machine that became busy meanwhile slows an ordinary start, too.
+    const ordinaryAt = performance.now();
+    const ordinary = await startVault();
+    const ordinaryMs = performance.now() - ordinaryAt;
+    await ordinary.daemon.stop();
+    expect(median(startsMs)).toBeLessThan(Math.max(usualMs, ordinaryMs) + START_SLACK_MS);
     expect((await vault.ask("PUT", "sys/leases/revoke-prefix/github/token")).status).toBe(204);
     expect(await leaseIds(vault)).toEqual([]);
     expect(unrecorded(livePaths(host), await orphanPaths(vault))).toEqual([]);

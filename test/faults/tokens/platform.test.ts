@@ -747,15 +747,16 @@ describe("a revocation that the platform does not answer with success", () => {
         ).toBe(202);
         await becomes(() => host.requests().revoke, tries, 30_000);
         // The failure is written down before the next one is asked for.
-        await new Promise((resolve) => setTimeout(resolve, 200));
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
       }
-      const listed = (await vault.ask("GET", "sys/leases?type=irrevocable")).json.data as {
-        lease_count: number;
-        leases: { lease_id: string; error: string }[];
-      };
-      expect(listed.leases.find(({ lease_id }) => lease_id === id)?.error).toMatch(
-        /unable to revoke access token: 500/,
-      );
+      await expect
+        .poll(async () => {
+          const { leases } = (await vault.ask("GET", "sys/leases?type=irrevocable")).json.data as {
+            leases: { lease_id: string; error: string }[];
+          };
+          return leases.find(({ lease_id }) => lease_id === id)?.error;
+        })
+        .toMatch(/unable to revoke access token: 500/);
       expect(
         (await vault.ask("GET", "sys/leases/count?type=irrevocable")).json.data.lease_count,
       ).toBe(1);

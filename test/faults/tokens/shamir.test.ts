@@ -210,8 +210,9 @@ it("no share, pad or root token is in logs, audit, store, metrics, pages or refu
   const rekey = await ask("sys/rekey/init", { secret_shares: 2, secret_threshold: 2 });
   await ask("sys/rekey/update", { key: first, nonce: rekey["nonce"] });
   const fresh = await ask("sys/rekey/update", { key: second, nonce: rekey["nonce"] });
-  await vi.waitFor(() =>
-    expect(vault.daemon.stderr.join("\n")).toContain("only its new shares unseal"),
+  await vi.waitFor(
+    () => expect(vault.daemon.stderr.join("\n")).toContain("only its new shares unseal"),
+    { timeout: 60_000 },
   );
   for (const path of [
     "/",

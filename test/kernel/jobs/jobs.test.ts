@@ -340,7 +340,8 @@ describe("progress", () => {
     const { env, jobs } = await openJobs(temporaryFolder(), type);
     const write = vi.spyOn(env, "write");
     await ended(jobs, (await jobs.start(type, "")).id);
-    expect(write.mock.calls.length).toBeGreaterThanOrEqual(5);
+    // A slow disk takes a single one while the job runs.
+    expect(write.mock.calls.length).toBeGreaterThanOrEqual(4);
     expect(write.mock.calls.length).toBeLessThanOrEqual(3 + 5); // start, running, completed, and progress
   });
 });

@@ -1,4 +1,4 @@
-/** A real etcd for a test, on ports that the system chooses, in a temporary folder. */
+/** A real etcd for a test, on ports of its own, in a temporary folder. */
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -9,6 +9,7 @@ import { credentials } from "@grpc/grpc-js";
 import { expect, vi } from "vitest";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { createEtcdStore } from "../../../src/monitor/coordination/etcd/store.ts";
+import { freePort } from "../../support/free-port.ts";
 import { spawn } from "../../support/spawn.ts";
 
 export const hasEtcd: boolean = spawnSync("etcd", ["--version"]).status === 0;
@@ -20,7 +21,8 @@ export interface Etcd extends AsyncDisposable {
 
 export async function startEtcd(): Promise<Etcd> {
   const folder = mkdtempSync(join(tmpdir(), "steward-etcd-"));
-  const [client, peer] = await freePorts();
+  // etcd advertises its ports, so it must know them before it starts.
+  const [client, peer] = [await freePort(), await freePort()];
   const url = `http://127.0.0.1:${client}`;
   const peerUrl = `http://127.0.0.1:${peer}`;
   const options = {
@@ -57,18 +59,6 @@ export async function deleteKey({ endpoint }: Pick<Etcd, "endpoint">, key: strin
   const body = JSON.stringify({ key: Buffer.from(key).toString("base64") });
   const answer = await fetch(`http://${endpoint}/v3/kv/deleterange`, { method: "POST", body });
   expect(await answer.json()).toMatchObject({ deleted: "1" });
-}
-
-/** Two ports that were free a moment ago: etcd advertises them, so it must know them at its start. */
-async function freePorts(): Promise<number[]> {
-  const servers = [createServer(), createServer()];
-  const ports = [];
-  for (const server of servers) {
-    await once(server.listen(0, "127.0.0.1"), "listening");
-    ports.push((server.address() as AddressInfo).port);
-  }
-  for (const server of servers) server.close();
-  return ports;
 }
 
 /** A loopback proxy that can stop to pass anything on, without closing a connection. */

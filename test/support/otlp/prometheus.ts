@@ -1,10 +1,9 @@
 /** A real Prometheus that scrapes a port of this machine, for as long as a test needs it. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { freePort } from "../free-port.ts";
 import { spawn } from "../spawn.ts";
 
 const ASK_AGAIN_MS = 50;
@@ -52,7 +51,7 @@ export async function runPrometheus(
   );
   await writeFile(
     join(directory, "prometheus.yml"),
-    `global: { scrape_interval: 500ms, scrape_timeout: 500ms }\nscrape_configs:\n${jobs.join("")}`,
+    `global: { scrape_interval: 2s, scrape_timeout: 2s }\nscrape_configs:\n${jobs.join("")}`,
   );
   const port = await freePort();
   const child = spawn(
@@ -140,12 +139,4 @@ async function askExemplars(port: number, selector: string): Promise<FoundExempl
   } catch {
     return [];
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  return port;
 }

@@ -207,7 +207,7 @@ describe("what the platform says", () => {
       code: "deadline",
       rule: "timeout",
     });
-    expect(performance.now() - started).toBeLessThan(11_000);
+    expect(performance.now() - started).toBeLessThan(20_000);
   });
 
   it("from an address where nobody listens is a failed connection", async () => {

@@ -21,7 +21,7 @@ it("a write that has begun ends before the step, and one that comes meanwhile be
   const waiting = passGate(async () => void order.push("later write"));
   earlier.resolve();
   await begun;
-  await vi.waitFor(() => expect(order).toContain("step begins"));
+  await vi.waitFor(() => expect(order).toContain("step begins"), { timeout: 60_000 });
   opening.resolve();
   await Promise.all([held, waiting]);
   expect(order).toEqual(["earlier write", "step begins", "step ends", "later write"]);

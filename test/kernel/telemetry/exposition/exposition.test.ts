@@ -394,7 +394,7 @@ describe("A real Prometheus", () => {
         (each) => each.value,
       ),
     ).toEqual([1, 1]);
-    expect((await running.query("up", 2)).map((each) => each.value)).toEqual([1, 1]);
+    expect((await running.query("up == 1", 2)).map((each) => each.value)).toEqual([1, 1]);
     expect(new Set(accepted)).toEqual(new Set(["openmetrics", "text"]));
     server.closeAllConnections();
     server.close();

@@ -310,7 +310,7 @@ describe("The pull endpoint", () => {
       expect(await running.query("test_requests_total", 1)).toMatchObject([
         { value: 3, labels: { route: "/a" } },
       ]);
-      expect(await running.query("up", 1)).toMatchObject([{ value: 1 }]);
+      expect(await running.query("up == 1", 1)).toMatchObject([{ value: 1 }]);
     },
   );
 });
