@@ -3,7 +3,12 @@ import type { AddressInfo, Server } from "node:net";
 import { unzipSync } from "fflate";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { daemonSchema } from "../../src/daemon/configuration.ts";
+import { createNetwork } from "../../src/demo/network/network.ts";
+import { systemClock } from "../../src/kernel/base/clock.ts";
+import { systemIds } from "../../src/kernel/base/ids.ts";
 import { variableOf } from "../../src/kernel/config/key.ts";
+import { silent } from "../demo/control-plane/support.ts";
+import { startHeadscale } from "../support/headscale/headscale.ts";
 import {
   removeTemporaryFolders,
   rest,
@@ -490,5 +495,58 @@ describe("secrets", () => {
         .filter(([, text]) => text.includes(marker))
         .map(([name]) => name),
     ).toEqual([]);
+  });
+});
+
+describe("devices", () => {
+  it("show in a support bundle only when asked for, also while none of their agents responds", async () => {
+    const network = createNetwork({ seed: 3, devices: 8 });
+    for (const machine of network.roster)
+      Object.assign(machine, { addresses: [`127.1.0.${machine.index + 1}`, "::1"] });
+    const headscale = await startHeadscale({
+      clock: systemClock,
+      ids: systemIds,
+      log: silent,
+      flavour: "release",
+      network,
+    });
+    const daemon = await start({
+      STEWARD_PROVIDER: "headscale",
+      STEWARD_HEADSCALE__URL: headscale.url,
+      STEWARD_HEADSCALE__API_KEY: headscale.apiKey,
+      STEWARD_COLLECTORS__NODE_METRICS__ENABLED: "true",
+      STEWARD_COLLECTORS__NODE_METRICS__DISCOVERY__ENABLED: "true",
+      STEWARD_COLLECTORS__NODE_METRICS__DISCOVERY__PORT: "1",
+    });
+    try {
+      await vi.waitFor(
+        async () => {
+          const { json } = await rest(daemon, "GET", "/api/status.json");
+          const [row] = json.collectors.filter(({ name }: { name: string }) => /node/.test(name));
+          expect([row.last_error, json.health_reasons]).toEqual([
+            expect.stringContaining("ECONNREFUSED"),
+            [expect.stringContaining("ECONNREFUSED")],
+          ]);
+        },
+        { timeout: 60_000, interval: 100 },
+      );
+      const named = async (query: string): Promise<string[]> => {
+        const { body } = await rawRequest(daemon.url, "GET", `/api/support-bundle.zip${query}`);
+        return Object.entries(unzipSync(new Uint8Array(body)))
+          .filter(([, file]) => {
+            const text = Buffer.from(file).toString("utf8");
+            return network.roster.some(
+              ({ host, addresses }) => text.includes(`"${host}"`) || text.includes(addresses[0]),
+            );
+          })
+          .map(([name]) => name);
+      };
+      expect(await named("?include_devices=1")).toEqual(["devices.json"]);
+      expect(await named("")).toEqual([]);
+      // The log says which agent it was.
+      expect(daemon.stderr.join("\n")).toMatch(/ECONNREFUSED 127\.1\.0\.\d/);
+    } finally {
+      await Promise.all([daemon.stop(), headscale.stop()]);
+    }
   });
 });

@@ -210,6 +210,23 @@ export function causeWithoutAddress(error: StewardError): string {
   return `${failureClasses[kind].meaning}${status === 0 ? "" : ` (status ${status})`}${code === undefined ? "" : `: ${code}`}`;
 }
 
+/**
+ * The same failure with nothing but its class and status, for what `describeFailure` and `rootCause`
+ * show: its message never has an address. The log still has the cause.
+ */
+export function withoutAddress(error: StewardError): StewardError {
+  const failure = failures.get(error);
+  if (failure === undefined) return error;
+  const { class: kind, status } = failure;
+  const outer = new StewardError(error.code, error.message, {
+    rule: kind,
+    cause: error,
+    ...(error.remedy === undefined ? {} : { remedy: error.remedy }),
+  });
+  failures.set(outer, { class: kind, status });
+  return outer;
+}
+
 /** Details of an error thrown by a client; undefined for any other. */
 export function failureOf(error: unknown): Failure | undefined {
   return error instanceof StewardError ? failures.get(error) : undefined;

@@ -1,9 +1,9 @@
 /** Collector of node agents: scrapes each, forwards its samples, and reports which answered. */
 import { createDeadline } from "../../kernel/async/deadline.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
-import { toStewardError } from "../../kernel/base/errors.ts";
+import { toStewardError, type StewardError } from "../../kernel/base/errors.ts";
 import type { Log } from "../../kernel/base/log.ts";
-import { failed } from "../../kernel/client/failure.ts";
+import { failed, withoutAddress } from "../../kernel/client/failure.ts";
 import { defineOperation } from "../capability/operation.ts";
 import {
   nodeMetricsMetrics,
@@ -86,7 +86,8 @@ interface Scraping {
 
 /**
  * Scrapes with bounded concurrency until its time is up; agents without a turn count as not up.
- * Rejects with the first failure when no agent answered.
+ * Rejects with the first failure when no agent answered: without an address, since the status and
+ * support bundles name no device there.
  */
 async function scrapeAll(round: readonly RoundTarget[], scraping: Scraping): Promise<void> {
   const { tick, clock, log, order, endsMs } = scraping;
@@ -94,7 +95,7 @@ async function scrapeAll(round: readonly RoundTarget[], scraping: Scraping): Pro
     failed({ class: "timeout", status: 0 }, "the time of the run is up"),
   );
   const queue = order.begin(round);
-  const failures: unknown[] = [];
+  const failures: StewardError[] = [];
   const asker = async (first: "failed" | "others"): Promise<void> => {
     while (!deadline.signal.aborted) {
       const target = queue.next(first);
@@ -118,7 +119,9 @@ async function scrapeAll(round: readonly RoundTarget[], scraping: Scraping): Pro
       remedy:
         "raise collectors.node_metrics.interval, lower its timeout, or select fewer devices by tags",
     });
-  if (failures.length > 0 && failures.length + left.length === round.length) throw failures[0];
+  const [first] = failures;
+  if (first !== undefined && failures.length + left.length === round.length)
+    throw withoutAddress(first);
 }
 
 /** Scrapes one agent; resolves with its failure, if any. */
@@ -126,7 +129,7 @@ async function scrapeTarget(
   target: RoundTarget,
   { tick, scraper, forwarder }: Scraping,
   signal: AbortSignal,
-): Promise<unknown> {
+): Promise<StewardError | undefined> {
   try {
     const text = await scraper.scrape(target, signal);
     await forwarder.forward(target, text, tick.sweep, signal);
