@@ -510,13 +510,28 @@ describe("devices", () => {
       flavour: "release",
       network,
     });
-    const daemon = await start({
-      STEWARD_PROVIDER: "headscale",
-      STEWARD_HEADSCALE__URL: headscale.url,
-      STEWARD_HEADSCALE__API_KEY: headscale.apiKey,
-      STEWARD_COLLECTORS__NODE_METRICS__ENABLED: "true",
-      STEWARD_COLLECTORS__NODE_METRICS__DISCOVERY__ENABLED: "true",
-      STEWARD_COLLECTORS__NODE_METRICS__DISCOVERY__PORT: "1",
+    const configured = { host: "laptop-ada", addresses: ["127.1.0.99"] };
+    const daemon = await startDaemon({
+      config: JSON.stringify({
+        gateway: { listen: "127.0.0.1:0" },
+        state: { directory: temporaryFolder() },
+        services: { dedup: false, tokens: false },
+        provider: "headscale",
+        headscale: { url: headscale.url, api_key: headscale.apiKey },
+        collectors: {
+          node_metrics: {
+            enabled: true,
+            targets: [
+              {
+                url: `http://${configured.addresses[0]}:1/metrics`,
+                instance: configured.host,
+                labels: { node: configured.host },
+              },
+            ],
+            discovery: { enabled: true, port: 1 },
+          },
+        },
+      }),
     });
     try {
       await vi.waitFor(
@@ -535,13 +550,14 @@ describe("devices", () => {
         return Object.entries(unzipSync(new Uint8Array(body)))
           .filter(([, file]) => {
             const text = Buffer.from(file).toString("utf8");
-            return network.roster.some(
-              ({ host, addresses }) => text.includes(`"${host}"`) || text.includes(addresses[0]),
+            return [...network.roster, configured].some(
+              ({ host, addresses: [address = ""] }) =>
+                text.includes(`"${host}"`) || text.includes(address),
             );
           })
           .map(([name]) => name);
       };
-      expect(await named("?include_devices=1")).toEqual(["devices.json"]);
+      expect(await named("?include_devices=1")).toEqual(["config.json", "devices.json"]);
       expect(await named("")).toEqual([]);
       // The log says which agent it was.
       expect(daemon.stderr.join("\n")).toMatch(/ECONNREFUSED 127\.1\.0\.\d/);

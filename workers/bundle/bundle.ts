@@ -16,6 +16,13 @@ const CAPS = {
   catalog_metrics: 5_000,
   catalog_log_events: 5_000,
 } as const;
+/**
+ * Years that a ZIP archive can show, in the local time zone, with a day on both sides. A machine
+ * without a battery for its clock starts in 1970.
+ */
+const ZIP_TIMES = { firstMs: Date.UTC(1980, 0, 2), lastMs: Date.UTC(2099, 11, 30) };
+/** Configured agents, whose addresses and names are those of devices. */
+const TARGETS = "collectors.node_metrics.targets.";
 /** Never in it, or only on demand. */
 const EXCLUDED = ["flow_records", "raw_logs", "device_inventory"] as const;
 
@@ -25,7 +32,7 @@ type Rows = readonly Part[];
 interface StatusParts {
   readonly service: Part;
   readonly update: Part;
-  readonly config: Part;
+  readonly config: Part & { readonly full?: Readonly<Record<string, Part>> };
   readonly components: Rows;
   readonly api: Part & { readonly endpoints?: Rows };
   readonly delivery: Rows;
@@ -55,7 +62,7 @@ export function run(
   const parts: Readonly<Record<string, unknown>> = {
     version: { service: status.service, update: status.update },
     diagnostics: capped("diagnostics", diagnosticsOf(status)),
-    config: status.config,
+    config: devices ? status.config : withoutTargets(status.config),
     components: status.components,
     api: { ...status.api, endpoints: capped("endpoints", status.api.endpoints ?? []) },
     delivery: status.delivery,
@@ -77,9 +84,20 @@ export function run(
   const files = Object.entries({ manifest, ...parts }).map(
     ([name, part]) => [`${name}.json`, strToU8(`${JSON.stringify(part, null, 2)}\n`)] as const,
   );
-  const archive = zipSync(Object.fromEntries(files), { mtime: atMs });
+  const mtime = Math.min(Math.max(atMs, ZIP_TIMES.firstMs), ZIP_TIMES.lastMs);
+  const archive = zipSync(Object.fromEntries(files), { mtime });
   control.transfer(archive.buffer);
   return archive;
+}
+
+function withoutTargets(config: StatusParts["config"]): Part {
+  const full = Object.entries(config.full ?? {}).map(([key, row]) => [
+    key,
+    key.startsWith(TARGETS) && typeof row["value"] === "string" && row["value"] !== ""
+      ? { ...row, value: "redacted" }
+      : row,
+  ]);
+  return { ...config, full: Object.fromEntries(full) };
 }
 
 /** What is not as it should be, from all over the status, in one list. */

@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { run } from "../../../workers/bundle/bundle.ts";
 
 const control = { cancelled: () => false, step: () => undefined, transfer: () => undefined };
-const atMs = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 
 const status = {
   service: { name: "steward", version: "1.2.3" },
@@ -37,6 +36,7 @@ const status = {
 function bundle(
   changes: object = {},
   devices = false,
+  atMs = Date.UTC(2026, 0, 2, 3, 4, 5, 678),
 ): { readonly names: string[]; readonly parts: Record<string, any>; readonly bytes: Uint8Array } {
   const bytes = run(
     {
@@ -89,6 +89,16 @@ describe("a support bundle", () => {
     expect(read["config"]).toEqual(status.config);
     expect(Buffer.compare(bytes, bundle().bytes)).toBe(0);
   });
+
+  it.each([0, Date.UTC(1980, 0, 1), Date.UTC(2099, 11, 31, 23, 59, 59), Date.UTC(2106, 1, 7)])(
+    "is made at %s too, which a ZIP archive cannot show",
+    (atMs) => {
+      const { parts: read } = bundle({}, false, atMs);
+      expect(read["manifest"].generated_at).toBe(
+        new Date(atMs).toISOString().replace(".000Z", "Z"),
+      );
+    },
+  );
 
   it("has devices only when they are asked for", () => {
     expect(JSON.stringify(bundle().parts)).not.toContain("kanarienvogel");
