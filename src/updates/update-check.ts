@@ -32,7 +32,7 @@ type UpdateErrorClass = "network" | "http_error" | "parse_error" | "unknown";
 export interface UpdateStatus {
   readonly enabled: boolean;
   readonly state: UpdateState;
-  /** `X.Y.Z`; only while `current` or `available`. */
+  /** `X.Y.Z` or `X.Y.Z-rc.1`; only while `current` or `available`. */
   readonly currentVersion: string | undefined;
   readonly latestVersion: string | undefined;
   /** Within the same major version; 0 unless `available`. */
@@ -68,6 +68,9 @@ export interface UpdateCheck extends Component {
   status(): UpdateStatus;
 }
 
+/** The notes of a release and the list of its files are part of the answer. */
+const MAX_ANSWER_BYTES = 1_048_576;
+
 export function createUpdateCheck(deps: UpdateDeps, options: UpdateOptions): UpdateCheck {
   const { clock, log } = deps;
   const api = createDocumentClient(deps, {
@@ -75,6 +78,7 @@ export function createUpdateCheck(deps: UpdateDeps, options: UpdateOptions): Upd
     operation: "latest_release",
     url: options.url,
     timeoutMs: options.timeoutMs,
+    maxBytes: MAX_ANSWER_BYTES,
   });
   let asking = new AbortController();
   let timer: Disposable | undefined;

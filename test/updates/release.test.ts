@@ -12,15 +12,17 @@ const release = fc.record({
   major: fc.nat(999_999),
   minor: fc.nat(999_999),
   patch: fc.nat(999_999),
+  preRelease: fc.constantFrom([], ["rc", "1"], ["rc", "2"], ["beta"]),
 });
+const numbers = { preRelease: [] };
 
 describe("A release", () => {
-  it("is its first three numbers, with a v or without, whatever follows", () => {
+  it("is its three numbers and its pre-release, with a v or without, whatever follows", () => {
     fc.assert(
       fc.property(
         release,
         fc.constantFrom("", "v"),
-        fc.constantFrom("", "-rc.1", "+build", " (today)"),
+        fc.constantFrom("", "+build", "+build-1", " (today)"),
         (version, before, after) => {
           expect(parseRelease(`${before}${formatRelease(version)}${after}`)).toEqual(version);
         },
@@ -45,20 +47,39 @@ describe("A release", () => {
       }),
     );
     expect(
-      compareReleases({ major: 1, minor: 9, patch: 0 }, { major: 1, minor: 10, patch: 0 }),
+      compareReleases(
+        { major: 1, minor: 9, patch: 0, ...numbers },
+        { major: 1, minor: 10, patch: 0, ...numbers },
+      ),
     ).toBeLessThan(0);
   });
 
+  it("comes after its pre-releases, which are in the order of Semantic Versioning", () => {
+    const ordered = [
+      "1.0.0-alpha",
+      "1.0.0-alpha.1",
+      "1.0.0-alpha.beta",
+      "1.0.0-beta",
+      "1.0.0-beta.2",
+      "1.0.0-beta.11",
+      "1.0.0-rc.1",
+      "1.0.0",
+      "1.0.1-rc.1",
+    ].flatMap((text) => parseRelease(text) ?? []);
+    const shuffled = ordered.toReversed();
+    expect(shuffled.toSorted(compareReleases).map(formatRelease)).toEqual(
+      ordered.map(formatRelease),
+    );
+  });
+
   it("is so many minor versions behind another of the same major version only", () => {
-    expect(minorsBehind({ major: 1, minor: 2, patch: 9 }, { major: 1, minor: 5, patch: 0 })).toBe(
-      3,
-    );
-    expect(minorsBehind({ major: 1, minor: 2, patch: 0 }, { major: 2, minor: 5, patch: 0 })).toBe(
-      0,
-    );
-    expect(minorsBehind({ major: 1, minor: 5, patch: 0 }, { major: 1, minor: 2, patch: 0 })).toBe(
-      0,
-    );
+    const behind = (own: string, latest: string): number | undefined => {
+      const [one, other] = [parseRelease(own), parseRelease(latest)];
+      return one && other && minorsBehind(one, other);
+    };
+    expect(behind("1.2.9", "1.5.0")).toBe(3);
+    expect(behind("1.2.0", "2.5.0")).toBe(0);
+    expect(behind("1.5.0", "1.2.0")).toBe(0);
   });
 
   it.each([

@@ -100,7 +100,7 @@ describe("The look for newer releases", () => {
     await next();
     expect(check.status()).toMatchObject({
       state: "available",
-      latestVersion: "2.0.0",
+      latestVersion: "2.0.0-rc.1",
       minorsBehind: 0,
     });
     await next();
@@ -133,6 +133,23 @@ describe("The look for newer releases", () => {
     await check.stop(0);
   });
 
+  it("tells a pre-release of its release, in an answer with notes of any usual length", async () => {
+    const notes = { tag_name: "v1.2.3", body: "x".repeat(1_000_000) };
+    const { check, start } = await setUp(
+      [{ status: 200, body: JSON.stringify(notes) }],
+      {},
+      { version: "1.2.3-rc.1" },
+    );
+    await start();
+    expect(check.status()).toMatchObject({
+      state: "available",
+      currentVersion: "1.2.3-rc.1",
+      latestVersion: "1.2.3",
+      minorsBehind: 0,
+    });
+    await check.stop(0);
+  });
+
   it.each<[string, Answer, string]>([
     ["nobody answers", "cut", "network"],
     ["the answer is an error", { status: 503, body: "{}" }, "http_error"],
@@ -143,7 +160,7 @@ describe("The look for newer releases", () => {
     ["the answer is null", { status: 200, body: "null" }, "parse_error"],
     [
       "the answer is too large",
-      { status: 200, body: JSON.stringify({ tag_name: "1.2.3", body: "x".repeat(70_000) }) },
+      { status: 200, body: JSON.stringify({ tag_name: "1.2.3", body: "x".repeat(1_048_576) }) },
       "parse_error",
     ],
   ])(

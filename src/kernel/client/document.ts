@@ -3,7 +3,6 @@ import type { Client } from "./types.ts";
 import { anonymous } from "./authorizers.ts";
 import { createClientFactory, type ClientDeps } from "./client.ts";
 
-const ANSWER_BYTES = 64 * 1024;
 const MAX_ELEMENTS = 10_000;
 const MAX_DEPTH = 16;
 
@@ -15,13 +14,13 @@ export interface DocumentSpec {
   /** An http(s) URL without credentials. */
   readonly url: string;
   readonly timeoutMs: number;
+  /** Longest document. */
+  readonly maxBytes: number;
 }
 
 /** Fetches it whole each time; keeps only the connection. */
 export interface DocumentClient {
-  /**
-   * The parsed document of at most 64 KiB. Rejects with a client's failure, or the signal's reason.
-   */
+  /** The parsed document. Rejects with a client's failure, or the signal's reason. */
   fetch(signal: AbortSignal): Promise<unknown>;
   /** Closes the connection; the next fetch opens another. */
   close(): Promise<void>;
@@ -52,7 +51,7 @@ export function createDocumentClient(deps: ClientDeps, spec: DocumentSpec): Docu
   };
 }
 
-function open(deps: ClientDeps, { name, timeoutMs }: DocumentSpec, url: URL): Client {
+function open(deps: ClientDeps, { name, timeoutMs, maxBytes }: DocumentSpec, url: URL): Client {
   return createClientFactory(deps).create({
     name,
     base: new URL(url.origin + url.pathname),
@@ -63,12 +62,12 @@ function open(deps: ClientDeps, { name, timeoutMs }: DocumentSpec, url: URL): Cl
       connectMs: timeoutMs,
       attemptMs: timeoutMs,
       callMs: timeoutMs,
-      wireBytes: ANSWER_BYTES,
-      bodyBytes: ANSWER_BYTES,
+      wireBytes: maxBytes,
+      bodyBytes: maxBytes,
       json: {
-        bytes: ANSWER_BYTES,
+        bytes: maxBytes,
         depth: MAX_DEPTH,
-        stringBytes: ANSWER_BYTES,
+        stringBytes: maxBytes,
         elements: MAX_ELEMENTS,
       },
       sliceMs: 10,

@@ -11,6 +11,7 @@ import type { Component } from "../../kernel/supervisor/component.ts";
 import type { MonitorOptions } from "../options.ts";
 
 const VERSION = /^v?\d{1,6}\.\d{1,6}\.\d{1,6}/;
+const MAX_INDEX_BYTES = 65_536;
 
 export interface LatestClientDeps {
   readonly clock: Clock;
@@ -40,6 +41,7 @@ export function createLatestClient(
     operation: "latest_client",
     url: options.url,
     timeoutMs: options.timeoutMs,
+    maxBytes: MAX_INDEX_BYTES,
   });
   let timer: Disposable | undefined;
   let lookups = new AbortController();
