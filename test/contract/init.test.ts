@@ -130,7 +130,9 @@ describe("steward init on a terminal", () => {
     await pty.shows("the credential was rejected");
     await pty.shows("Try again.");
     await answer(pty, "Address of Headscale, e.g. https://headscale.example.org [http", "");
-    await answer(pty, "API key (headscale apikeys create) [as before]", headscale.apiKey);
+    // Keys that edit no secret are none of its characters.
+    const typed = `\u001b[D${headscale.apiKey}\u001bOD\u001b[3~`;
+    await answer(pty, "API key (headscale apikeys create) [as before]", typed);
     await pty.shows(/\d+ of \d+ collectors succeeded/);
     await answer(pty, "Address at which Prometheus", "none");
     await answer(pty, "Find near-duplicates", "paperless");
@@ -174,6 +176,47 @@ describe("steward init on a terminal", () => {
     } finally {
       await daemon.stop();
     }
+  });
+
+  it("says that a secret's file exists when its service is chosen, and loses no answer", async () => {
+    const own = home();
+    const secret = join(own.folder, "etc/paperless-token");
+    mkdirSync(dirname(secret));
+    writeFileSync(secret, "mine");
+    const pty = start(own);
+    await answer(pty, "Monitor a private network?", "headscale");
+    await answer(pty, "Address of Headscale", headscale.url);
+    await answer(pty, "API key", headscale.apiKey);
+    await answer(pty, "Address at which Prometheus", "none");
+    await answer(pty, "Find near-duplicates", "paperless");
+    await pty.shows(`archive cannot be paperless: ${secret} exists already`);
+    await answer(pty, "Find near-duplicates", "folders");
+    await answer(pty, "Folders with documents", own.folder);
+    await answer(pty, "Mint GitHub tokens", "");
+    await answer(pty, "Folder for all data", own.state);
+    await pty.shows("config OK");
+    expect(await pty.ended).toEqual({ code: 0, raw: false });
+    expect(readFileSync(secret, "utf8")).toBe("mine");
+  });
+
+  it("takes an organisation back that was typed by mistake", async () => {
+    const own = home();
+    writeFileSync(join(own.folder, "app.pem"), appKey.privateKey, { mode: 0o600 });
+    const pty = start(own);
+    await answer(pty, "Monitor a private network?", "");
+    await answer(pty, "Find near-duplicates", "");
+    await answer(pty, "Mint GitHub tokens", "yes");
+    await answer(pty, "Address of GitHub's API", codeHost.url);
+    await answer(pty, "App id", "7");
+    await answer(pty, "File with the app's private key", "~/app.pem");
+    await answer(pty, "Organisation or user that the app is installed for", "nobody-org");
+    await pty.shows("install the app there");
+    for (const question of ["Address of GitHub's API", "App id", "File with the app's private key"])
+      await answer(pty, question, "");
+    await answer(pty, "Organisation or user that the app is installed for; - or empty", "-");
+    await answer(pty, "Folder for all data", own.state);
+    await pty.shows("config OK");
+    expect(await pty.ended).toEqual({ code: 0, raw: false });
   });
 
   it("leaves nothing on Ctrl-C, while a secret is typed and while a service is read", async () => {
@@ -437,8 +480,36 @@ describe("steward init with a file of answers", () => {
       1,
       expect.stringContaining(`${secret} exists already`),
     ]);
+    expect(done.stderr).not.toContain("Reading");
     expect(readFileSync(secret, "utf8")).toBe("mine");
     expect(readdirSync(join(own.folder, "etc"))).toEqual(["paperless-token"]);
+    // Of a service that was not chosen.
+    expect((await withAnswers(own, answers)).code).toBe(0);
+  });
+
+  it("says before all questions that nothing can be written there", async () => {
+    const own = home();
+    writeFileSync(join(own.folder, "etc"), "a file");
+    const done = await withAnswers(own, {
+      archive: "paperless",
+      paperless: { url: paperless.url, token: paperlessToken },
+      state: own.state,
+    });
+    expect([done.code, done.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^steward: \S+steward\.yaml cannot be written: .*; name a FILE/),
+    ]);
+  });
+
+  it("removes the secrets that an init left which was killed", async () => {
+    const own = home();
+    const folder = join(own.folder, "etc");
+    mkdirSync(join(folder, ".steward-init-aB3dE6"), { recursive: true, mode: 0o700 });
+    writeFileSync(join(folder, ".steward-init-aB3dE6/paperless-token"), "left");
+    writeFileSync(join(folder, ".steward-init-notes"), "mine");
+    // Also by one that writes nothing.
+    expect((await withAnswers(own, {})).code).toBe(1);
+    expect(readdirSync(folder)).toEqual([".steward-init-notes"]);
   });
 
   it("works as docs/examples.md shows it", async () => {

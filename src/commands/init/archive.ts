@@ -13,9 +13,10 @@ import { baseUrl } from "../../kernel/config/checks/rules.ts";
 import { createPool } from "../../kernel/pool/pool.ts";
 import { stewardVersion } from "../../daemon/version.ts";
 import { ask, until } from "./answers.ts";
-import { scalar, secretLine, type InitDeps, type Part, type SecretFile } from "./part.ts";
+import { scalar, secretFileFree, secretLine, type InitDeps, type Part, type SecretFile } from "./part.ts";
 import { typedPath } from "./typed-path.ts";
 
+const SECRET_FILES = { paperless: "paperless-token" };
 const MAX_FOLDERS = 100;
 const NAME_LENGTH = 60;
 const SYNC: readonly string[] = [
@@ -32,6 +33,7 @@ export async function askArchive(deps: InitDeps): Promise<Part | undefined> {
     text: "Find near-duplicates in an archive?",
     choices: ["none", "paperless", "folders"],
     usual: "none",
+    rule: secretFileFree(deps, SECRET_FILES),
   });
   if (kind === "none") return undefined;
   return await until(deps.answers, () =>
@@ -52,7 +54,7 @@ async function askPaperless({ answers, say, signal }: InitDeps): Promise<Part> {
   say("Reading Paperless-ngx; nothing is changed.");
   const { version, documents } = await tryPaperless(url, token, signal);
   say(`  Paperless-ngx ${version}: ${documents} documents.`);
-  const file: SecretFile = { name: "paperless-token", secret: token };
+  const file: SecretFile = { name: SECRET_FILES.paperless, secret: token };
   return {
     secrets: [file],
     lines: [

@@ -13,7 +13,7 @@ import { until, type Answers } from "./answers.ts";
 import { askArchive } from "./archive.ts";
 import { configurationText, SCHEMA_FILE, type ConfigurationParts } from "./configuration-text.ts";
 import { openFileAnswers } from "./file-answers.ts";
-import { assertFree, writeFiles } from "./files.ts";
+import { assertFree, existingFile, prepareFolder, writeFiles } from "./files.ts";
 import { askNetwork } from "./network.ts";
 import type { InitDeps } from "./part.ts";
 import { hasTokens, storeApp } from "./store-app.ts";
@@ -45,6 +45,7 @@ export async function init(
   output: CommandOutput,
 ): Promise<number> {
   const path = resolve(options.file ?? newFileFor(environment, isRoot()));
+  prepareFolder(path);
   assertFree(path, [basename(path), SCHEMA_FILE], options.force);
   const interrupt = new AbortController();
   const onSignal = (): void => interrupt.abort(new StewardError("cancelled", "interrupted"));
@@ -52,7 +53,13 @@ export async function init(
   const { signal } = interrupt;
   const say = (line: string): void => output.stderr(`${line}\n`);
   const answers = openAnswers(options, output, signal);
-  const deps = { answers, say, environment: withoutSettings(environment), signal };
+  const deps: InitDeps = {
+    answers,
+    say,
+    environment: withoutSettings(environment),
+    signal,
+    taken: (name) => (options.force ? undefined : existingFile(path, name)),
+  };
   try {
     const plan = await orAborted(askAll(deps), signal);
     writePlan(plan, { ...deps, path, force: options.force });

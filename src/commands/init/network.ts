@@ -10,9 +10,10 @@ import type { CollectorResult } from "../../monitor/runner/cycle.ts";
 import { isAuthFailure, textOfError } from "../cycle/outcome.ts";
 import { runTrial } from "../cycle/trial.ts";
 import { ask, until } from "./answers.ts";
-import { scalar, secretLine, type InitDeps, type Part, type SecretFile } from "./part.ts";
+import { scalar, secretFileFree, secretLine, type InitDeps, type Part, type SecretFile } from "./part.ts";
 
 const TAILSCALE_URL = "https://api.tailscale.com";
+const SECRET_FILES = { tailscale: "tailscale-client-secret", headscale: "headscale-api-key" };
 const PROMETHEUS = "127.0.0.1:2112";
 /** For all collectors of the network. */
 const TRIAL_MS = 60_000;
@@ -24,6 +25,7 @@ export async function askNetwork(deps: InitDeps): Promise<Part | undefined> {
     text: "Monitor a private network?",
     choices: ["none", "tailscale", "headscale"],
     usual: "none",
+    rule: secretFileFree(deps, SECRET_FILES),
   });
   if (kind === "none") return undefined;
   const network = await until(deps.answers, () =>
@@ -74,7 +76,7 @@ async function askTailscale(deps: InitDeps): Promise<Part> {
     STEWARD_VPN__AUTH__OAUTH__CLIENT_ID: clientId,
     STEWARD_VPN__AUTH__OAUTH__CLIENT_SECRET: plain(secret),
   });
-  const file: SecretFile = { name: "tailscale-client-secret", secret };
+  const file: SecretFile = { name: SECRET_FILES.tailscale, secret };
   return {
     secrets: [file],
     lines: [
@@ -106,7 +108,7 @@ async function askHeadscale(deps: InitDeps): Promise<Part> {
     STEWARD_HEADSCALE__URL: url,
     STEWARD_HEADSCALE__API_KEY: plain(secret),
   });
-  const file: SecretFile = { name: "headscale-api-key", secret };
+  const file: SecretFile = { name: SECRET_FILES.headscale, secret };
   return {
     secrets: [file],
     lines: [

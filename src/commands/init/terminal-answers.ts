@@ -18,6 +18,14 @@ const INTERRUPT = "\u0003";
 const END = "\u0004";
 const ERASE = new Set(["\u007f", "\b"]);
 const ERASE_ALL = "\u0015";
+/**
+ * Arrows, Delete and the like are sequences: ESC `[` or ESC `O`, parameters, and a final character
+ * (ECMA-48); F1 of Linux's console is ESC `[[A`.
+ */
+const ESCAPE = "\u001b";
+const SEQUENCE = new Set(["[", "O"]);
+const PARAMETER = /[ -?]/;
+const FINAL = /[@-~]/;
 
 /**
  * Asks on the terminal. A question without an answer is asked again; one that is asked again offers
@@ -39,7 +47,12 @@ export function openTerminalAnswers(
       for (;;) {
         const shown = offered === undefined || offered === "" ? "" : ` [${printable(offered)}]`;
         write(`${text}${options}${shown}: `);
-        const answer = (await keys.line()).trim() || offered;
+        const line = await keys.line();
+        if (line.includes(ESCAPE)) {
+          write("  Only Backspace and Ctrl-U edit an answer.\n  Try again.\n");
+          continue;
+        }
+        const answer = line.trim() || offered;
         if (answer === undefined) continue;
         before.set(id, answer);
         return answer;
@@ -111,6 +124,21 @@ function createKeys(input: ReadStream, signal: AbortSignal): Keys {
     }
   }
 
+  /** The next key that belongs to no sequence. */
+  async function nextKey(): Promise<string> {
+    let key = await next();
+    while (key === ESCAPE) {
+      key = await next();
+      if (!SEQUENCE.has(key)) continue;
+      key = await next();
+      if (key === "[") key = await next();
+      while (PARAMETER.test(key)) key = await next();
+      // A control key in the middle acts as ever.
+      if (FINAL.test(key)) key = await next();
+    }
+    return key;
+  }
+
   return {
     async line() {
       let line = "";
@@ -120,7 +148,7 @@ function createKeys(input: ReadStream, signal: AbortSignal): Keys {
     async hidden() {
       let typed: string[] = [];
       for (;;) {
-        const key = await next();
+        const key = await nextKey();
         if (ENTER.test(key)) return typed.join("");
         if (key === INTERRUPT) process.kill(process.pid, "SIGINT");
         else if (key === END) ended = true;

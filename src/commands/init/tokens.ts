@@ -66,16 +66,17 @@ async function askApp({ answers, environment, signal, say }: InitDeps): Promise<
     id: "github.private_key_file",
     text: "File with the app's private key (.pem)",
   });
+  // An answer given before is offered again, so that only a text takes it back. No login is `-`.
   const organisation = await answers.read({
     id: "github.organisation",
-    text: "Organisation or user that the app is installed for; empty: not checked",
+    text: "Organisation or user that the app is installed for; - or empty: not checked",
     usual: "",
   });
   const app = {
     url,
     appId: Number(appId),
     privateKey: readKey(typedPath(keyFile, "github.private_key_file", environment)),
-    organisation,
+    organisation: organisation === "-" ? "" : organisation,
   };
   say("Reading the app at GitHub; no token is minted.");
   for (const line of await checkApp(app, { environment, signal })) say(`  ${line}`);

@@ -1,14 +1,35 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import fs, {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { assertFree, writeFiles, type NewFiles } from "../../../src/commands/init/files.ts";
 import { Secret } from "../../../src/kernel/base/secret.ts";
+
+/** As file systems without hard links: vfat, some network ones. */
+function refuseLinks(code: string): void {
+  vi.spyOn(fs, "linkSync").mockImplementation(() => {
+    throw Object.assign(new Error(code), { code });
+  });
+  syncBuiltinESMExports();
+}
 
 let folder: string;
 
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "steward-init-"))));
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 function files(path: string, more: Partial<NewFiles> = {}): NewFiles {
   return {
@@ -55,6 +76,23 @@ describe("the files of steward init", () => {
     expect(readdirSync(folder)).toEqual(["c.yaml"]);
     expect(readFileSync(path, "utf8")).toBe("somebody else's");
   });
+
+  it.each(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"])(
+    "appear for their owner only, and over no other, where a file system has no links: %s",
+    (code) => {
+      refuseLinks(code);
+      const path = join(folder, "c.yaml");
+      writeFiles(files(path));
+      expect(readFileSync(path, "utf8")).toBe("key_file: key\n");
+      expect(readFileSync(join(folder, "key"), "utf8")).toBe("s3cret\n");
+      expect(statSync(join(folder, "key")).mode & 0o777).toBe(0o600);
+      rmSync(join(folder, "key"));
+      writeFileSync(path, "somebody else's");
+      expect(() => writeFiles(files(path))).toThrow(`${path} exists already`);
+      expect(readdirSync(folder)).toEqual(["c.yaml"]);
+      expect(readFileSync(path, "utf8")).toBe("somebody else's");
+    },
+  );
 
   it("replace others only when forced", () => {
     const path = join(folder, "c.yaml");

@@ -1,4 +1,5 @@
 import { PassThrough } from "node:stream";
+import { setImmediate } from "node:timers/promises";
 import type { ReadStream } from "node:tty";
 import { afterEach, describe, expect, it } from "vitest";
 import { openTerminalAnswers } from "../../../src/commands/init/terminal-answers.ts";
@@ -87,6 +88,38 @@ describe("answers on a terminal", () => {
     const again = await answers.readSecret({ id: "k", text: "Key" });
     expect(again.use((value) => value)).toBe("secret-é");
     expect(written()).toBe("Key, not shown: \r\nKey [as before], not shown: \r\n");
+  });
+
+  it.each([
+    ["arrows", ["\u001b[Ds\u001b[1;5Ce\u001bOAcret"]],
+    ["Delete and function keys", ["se\u001b[3~cr\u001bOP\u001b[15~\u001b[[Aet"]],
+    ["a sequence in pieces", ["sec\u001b", "[", "1;", "5", "Dret"]],
+    ["Alt with an arrow, and Escape alone", ["sec\u001b\u001b[Dr\u001bet\u001b"]],
+  ])("of secrets have no character of %s", async (_name, pieces) => {
+    const { answers, type } = open();
+    const reading = answers.readSecret({ id: "k", text: "Key" });
+    for (const piece of pieces) {
+      type(piece);
+      await setImmediate();
+    }
+    type("\r");
+    expect((await reading).use((value) => value)).toBe("secret");
+  });
+
+  it("of secrets end with Ctrl-D in the middle of a sequence", async () => {
+    const { answers, type } = open();
+    const reading = answers.readSecret({ id: "k", text: "Key" });
+    type("secret\u001b[1;\u0004");
+    await expect(reading).rejects.toMatchObject({ code: "cancelled" });
+  });
+
+  it("are asked for again when an arrow key is part of them", async () => {
+    const { answers, type, written } = open();
+    type("/srv/stward\u001b[D\u001b[De\n/srv/steward\n");
+    expect(await answers.read({ id: "state", text: "Folder" })).toBe("/srv/steward");
+    expect(written()).toBe(
+      "Folder:   Only Backspace and Ctrl-U edit an answer.\n  Try again.\nFolder: ",
+    );
   });
 
   it("end with the signal and with the terminal, which is left as it was", async () => {
