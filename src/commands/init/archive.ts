@@ -13,7 +13,14 @@ import { baseUrl } from "../../kernel/config/checks/rules.ts";
 import { createPool } from "../../kernel/pool/pool.ts";
 import { stewardVersion } from "../../daemon/version.ts";
 import { ask, until } from "./answers.ts";
-import { scalar, secretFileFree, secretLine, type InitDeps, type Part, type SecretFile } from "./part.ts";
+import {
+  scalar,
+  secretFileFree,
+  secretLine,
+  type InitDeps,
+  type Part,
+  type SecretFile,
+} from "./part.ts";
 import { typedPath } from "./typed-path.ts";
 
 const SECRET_FILES = { paperless: "paperless-token" };

@@ -10,7 +10,14 @@ import type { CollectorResult } from "../../monitor/runner/cycle.ts";
 import { isAuthFailure, textOfError } from "../cycle/outcome.ts";
 import { runTrial } from "../cycle/trial.ts";
 import { ask, until } from "./answers.ts";
-import { scalar, secretFileFree, secretLine, type InitDeps, type Part, type SecretFile } from "./part.ts";
+import {
+  scalar,
+  secretFileFree,
+  secretLine,
+  type InitDeps,
+  type Part,
+  type SecretFile,
+} from "./part.ts";
 
 const TAILSCALE_URL = "https://api.tailscale.com";
 const SECRET_FILES = { tailscale: "tailscale-client-secret", headscale: "headscale-api-key" };
