@@ -28,6 +28,7 @@ import { allCollectors } from "./collectors/all.ts";
 import { createEventApi } from "./events/event-api.ts";
 import { createEventStore, type EventStore } from "./events/event-store.ts";
 import { createFlowApi } from "./flowstore/flow-api.ts";
+import { flowsCsvRoute } from "./flowstore/flows-csv.ts";
 import type { FlowStores } from "./flowstore/flow-store.ts";
 import { openFlowStores } from "./flowstore/flow-stores.ts";
 import { addGeoip, type Geoip } from "./geoip/geoip.ts";
@@ -218,7 +219,7 @@ export async function createMonitorWith(
         () => publisher.counts(),
       ),
     ],
-    plain: [],
+    plain: [flowsCsvRoute({ clock, stores: flows })],
     status,
   };
 }

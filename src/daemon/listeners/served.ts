@@ -18,7 +18,6 @@ import type { BoundService, PlainRoute } from "../../kernel/service.ts";
 import type { Supervisor } from "../../kernel/supervisor/component.ts";
 import { events } from "../../monitor/config/event-keys.ts";
 import { flows } from "../../monitor/config/flow-keys.ts";
-import { flowsCsvRoute } from "../../monitor/flowstore/flows-csv.ts";
 import { supportBundleRoute } from "../../monitor/support-bundle.ts";
 import { adminSurface, countAdminRefusals } from "./admin.ts";
 import type { DaemonConfiguration } from "../configuration.ts";
@@ -174,7 +173,7 @@ function plainRoutes(
       : [eventsPageRoute({ monitor: watched, clock }, live)]),
     ...(watched === undefined || !hasFlows
       ? []
-      : [flowsPageRoute({ monitor: watched, clock }, live), flowsCsvRoute(watched)]),
+      : [flowsPageRoute({ monitor: watched, clock }, live), ...watched.flowsCsv]),
     ...(isAdmin && vault !== undefined ? [tokensPageRoute({ tokens: vault, clock }, live)] : []),
     ...(listener === "gateway" && surface === "gateway"
       ? [

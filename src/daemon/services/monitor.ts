@@ -4,7 +4,7 @@ import type { Clock } from "../../kernel/base/clock.ts";
 import type { Ids } from "../../kernel/base/ids.ts";
 import type { RootLog } from "../../kernel/base/log.ts";
 import type { Environment } from "../../kernel/config/key.ts";
-import type { BoundService } from "../../kernel/service.ts";
+import type { BoundService, PlainRoute } from "../../kernel/service.ts";
 import type { Component, ComponentState } from "../../kernel/supervisor/component.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import type { Telemetry } from "../../kernel/telemetry/telemetry.ts";
@@ -14,6 +14,7 @@ import type { Placement, ThreadHost } from "../../kernel/threads/hosted-service.
 import { createRemoteService } from "../../kernel/threads/calls/remote-service.ts";
 import { monitorOptions } from "../../monitor/config/monitor-options.ts";
 import { storesFlows } from "../../monitor/flowstore/fed.ts";
+import { FLOWS_CSV_ROUTE } from "../../monitor/flowstore/flows-csv.ts";
 import { FIRST_RUN } from "../../monitor/first-run.ts";
 import { monitorModule } from "../../monitor/module.ts";
 import {
@@ -95,6 +96,8 @@ export interface HostedMonitor {
   readonly coordination: Component | undefined;
   /** Served whether the monitor runs or not; while it does not, calls fail with `not_ready`. */
   readonly rpc: readonly BoundService[];
+  /** The same for the export of flows as CSV. */
+  readonly flowsCsv: readonly PlainRoute[];
   running(): boolean;
   /** Whether flows are stored, once it runs. */
   readonly hasFlows: boolean;
@@ -151,11 +154,15 @@ export function hostMonitor({
     : coordination && elect({ ...coordination, clock, ids, log, monitor: options }, open);
   const host = elected ?? open(idle ? idleOptions(options) : options);
   const { component } = telemetry;
+  const { name, descriptors } = monitorModule;
+  // In the order of the service's routes.
+  const remote = createRemoteService(name, descriptors, [FLOWS_CSV_ROUTE], host);
   return {
     component: host,
     coordination: elected && coordinationComponent(() => elected.election()),
     ready: readiness(host),
-    rpc: createRemoteService(monitorModule.name, monitorModule.descriptors, [], host).rpc,
+    rpc: remote.rpc,
+    flowsCsv: remote.plain,
     running: () => isRunning(host),
     hasFlows: !idle && storesFlows(options),
     receivers: () => host.states().filter(({ name }) => receiverNames.has(name)),
