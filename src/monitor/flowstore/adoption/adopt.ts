@@ -39,6 +39,7 @@ export interface Adoption {
 
 /** Extension of an adopted file. */
 const ADOPTED = ".adopted";
+/** Rows that are packed together; a change takes as many of them as fit. */
 const BATCH = { rows: 16_384, hours: 256 };
 
 /**
@@ -96,10 +97,11 @@ async function migrate(deps: AdoptionDeps, place: Place): Promise<number> {
   const { rows } = source;
   const target = await openIn(deps, place, staging);
   try {
-    for (const batch of batchesOf(source.flows())) {
-      deps.signal.throwIfAborted();
-      await target.blocks.append(batch);
-    }
+    for (const batch of batchesOf(source.flows()))
+      for (let rest = batch; rest.length > 0;) {
+        deps.signal.throwIfAborted();
+        rest = rest.slice(await target.blocks.append(rest));
+      }
     if (target.blocks.rows !== rows)
       throw new StewardError(
         "corrupt",
@@ -199,7 +201,7 @@ function bothFiles(legacy: string, file: string): StewardError {
   });
 }
 
-/** Rows by time, in lots that are written at once. */
+/** Rows by time, in batches. */
 function* batchesOf(flows: Iterable<StoredFlow>): Iterable<readonly StoredFlow[]> {
   let batch: StoredFlow[] = [];
   let [hours, hour] = [0, Number.NaN];

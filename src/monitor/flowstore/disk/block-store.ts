@@ -3,43 +3,31 @@
  * last block of an hour is written anew until it is full.
  */
 import { create } from "@bufbuild/protobuf";
-import { promisify } from "node:util";
-import { constants, zstdCompress, zstdDecompressSync } from "node:zlib";
+import { zstdDecompressSync } from "node:zlib";
 import { FlowBlockRowSchema } from "../../../gen/steward/state/v1/flows_pb.ts";
 import { Turns } from "../../../kernel/async/turns.ts";
+import { toStewardError } from "../../../kernel/base/errors.ts";
 import type { Env } from "../../../kernel/state/types.ts";
 import type { FlowPart, FlowWindow } from "../flow-store.ts";
 import type { StoredFlow } from "../types.ts";
 import { BlockSums, decodeSums } from "./block-sums.ts";
 import { eachRow, FlowBlock, HOUR_MS } from "./flow-block.ts";
+import {
+  MINUTE_MS,
+  packedBlock,
+  type PackedBlock,
+  type StoredBlock,
+  type Unfinished,
+} from "./packed-block.ts";
 import { blocks, rows, sums, type BlockKey } from "./tables.ts";
 
 const SCAN = { sliceMs: 5 };
-const MINUTE_MS = 60_000;
 /** Unfinished blocks that are kept decoded: those of the hours that are written to. */
 const MAX_UNFINISHED = 8;
 /** Blocks removed in one change. */
 const REMOVED_AT_ONCE = 64;
-
-const compress = promisify(zstdCompress);
-const COMPRESSION = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
-
-/** Index entry of a block: enough to decide whether a question has to read its rows. */
-export interface StoredBlock extends FlowWindow {
-  readonly hour: number;
-  readonly number: number;
-  readonly rows: number;
-  /** Number of its latest arrival. */
-  readonly lastSeq: number;
-  readonly minutes: readonly number[];
-}
-
-/** A block that is not full, with its sums. */
-interface Unfinished {
-  readonly number: number;
-  readonly block: FlowBlock;
-  readonly sums: BlockSums;
-}
+/** Bytes of a change of several blocks, as `TableLimit.changeBytes` asks for. */
+const MAX_CHANGE_BYTES = 2 ** 20;
 
 export class BlockStore {
   readonly #env: Pick<Env, "read" | "write" | "scan">;
@@ -151,32 +139,23 @@ export class BlockStore {
   }
 
   /**
-   * Resolves when all of them are durable; rejects as `Env.write` does, and none of them is stored
-   * then. One call at a time. Their numbers of arrival are above all stored ones.
+   * Stores the first of the flows, as many as fit in one change, at least one; resolves with their
+   * number once they are durable. Rejects as `Env.write` does, and none of them is stored then. One
+   * call at a time. Their numbers of arrival ascend and are above all stored ones.
    */
-  async append(flows: readonly StoredFlow[]): Promise<void> {
+  async append(flows: readonly StoredFlow[]): Promise<number> {
     try {
-      const changed = await this.#added(flows);
-      const packed = await Promise.all(changed.map(packedOf));
-      await this.#env.write((tx) => {
-        for (const { stored, rowBytes, sumBytes } of packed) {
-          const key: BlockKey = [stored.hour, stored.number];
-          tx.put(
-            blocks,
-            key,
-            create(FlowBlockRowSchema, {
-              rows: stored.rows,
-              firstMs: stored.startMs,
-              lastMs: stored.endMs,
-              lastSeq: stored.lastSeq,
-              minutes: [...stored.minutes],
-            }),
-          );
-          tx.put(rows, key, rowBytes);
-          tx.put(sums, key, sumBytes);
+      for (let count = flows.length; ; count = Math.ceil(count / 2)) {
+        const changed = await this.#added(flows.slice(0, count));
+        const packed = await Promise.all(changed.map(packedBlock));
+        const bytes = packed.reduce((sum, block) => sum + block.bytes, 0);
+        // A single block is always taken: nothing smaller can be written.
+        if (packed.length <= 1 || bytes <= MAX_CHANGE_BYTES) {
+          await this.#write(packed);
+          return count;
         }
-      });
-      for (const { stored } of packed) this.#keep(stored);
+        this.#unfinished.clear();
+      }
     } catch (error) {
       // The decoded blocks have connections that are not stored.
       this.#unfinished.clear();
@@ -199,22 +178,41 @@ export class BlockStore {
     }
   }
 
+  async #write(packed: readonly PackedBlock[]): Promise<void> {
+    await this.#env.write((tx) => {
+      for (const { stored, rowBytes, sumBytes } of packed) {
+        const key: BlockKey = [stored.hour, stored.number];
+        tx.put(
+          blocks,
+          key,
+          create(FlowBlockRowSchema, {
+            rows: stored.rows,
+            firstMs: stored.startMs,
+            lastMs: stored.endMs,
+            lastSeq: stored.lastSeq,
+            minutes: [...stored.minutes],
+          }),
+        );
+        tx.put(rows, key, rowBytes);
+        tx.put(sums, key, sumBytes);
+      }
+    });
+    for (const { stored } of packed) this.#keep(stored);
+  }
+
   /** The blocks that change, with the connections added. */
-  async #added(flows: readonly StoredFlow[]): Promise<(Unfinished & { readonly hour: number })[]> {
+  async #added(flows: readonly StoredFlow[]): Promise<Unfinished[]> {
     const turns = new Turns();
     const byHour = Map.groupBy(flows, ({ timeMs }) => Math.floor(timeMs / HOUR_MS));
-    const changed = [];
+    const changed = new Set<Unfinished>();
     for (const [hour, some] of byHour) {
       let open = await this.#open(hour, some[0]?.seq ?? 0, turns);
-      changed.push({ hour, ...open });
       for (const flow of some) {
         if (turns.over) await turns.give();
-        if (open.block.isFull) {
-          open = emptyAfter(open.number, hour, flow.seq);
-          changed.push({ hour, ...open });
-        }
+        if (open.block.isFull) open = emptyAfter(open.number, hour, flow.seq);
         open.block.add(flow);
         open.sums.add(flow);
+        changed.add(open);
       }
       this.#unfinished.delete(hour);
       this.#unfinished.set(hour, open);
@@ -223,20 +221,31 @@ export class BlockStore {
       if (this.#unfinished.size <= MAX_UNFINISHED) break;
       this.#unfinished.delete(hour);
     }
-    return changed.filter(({ block }) => block.size > 0);
+    return [...changed];
   }
 
-  /** The last block of the hour, which may be full. */
+  /** The last block of the hour, which may be full; a new one where that is damaged. */
   async #open(hour: number, firstSeq: number, turns: Turns): Promise<Unfinished> {
     const known = this.#unfinished.get(hour);
     if (known !== undefined) return known;
     const last = this.#hours.get(hour)?.at(-1);
-    const block = last && this.read(last);
-    if (last === undefined || block === undefined) return emptyAfter(-1, hour, firstSeq);
+    if (last === undefined) return emptyAfter(-1, hour, firstSeq);
+    const block = this.#readable(last);
+    if (block === undefined) return emptyAfter(last.number, hour, firstSeq);
     const read = new BlockSums();
     const indexes = Array.from({ length: block.size }, (_, index) => index);
     await eachRow({ block, indexes }, { turns }, (flow) => read.add(flow));
-    return { number: last.number, block, sums: read };
+    return { hour, number: last.number, block, sums: read };
+  }
+
+  /** Undefined where it is damaged: whoever asks for its connections is told, new ones need not wait. */
+  #readable(stored: StoredBlock): FlowBlock | undefined {
+    try {
+      return this.read(stored);
+    } catch (thrown) {
+      if (toStewardError(thrown).code === "corrupt") return undefined;
+      throw thrown;
+    }
   }
 
   #keep(stored: StoredBlock): void {
@@ -263,39 +272,8 @@ export class BlockStore {
 }
 
 function emptyAfter(number: number, hour: number, firstSeq: number): Unfinished {
-  return { number: number + 1, block: FlowBlock.empty(hour, firstSeq), sums: new BlockSums() };
-}
-
-async function packedOf({
-  hour,
-  number,
-  block,
-  sums: added,
-}: Unfinished & { readonly hour: number }): Promise<{
-  readonly stored: StoredBlock;
-  readonly rowBytes: Uint8Array;
-  readonly sumBytes: Uint8Array;
-}> {
-  const minutes = [...added.minutes.keys()].map((beginMs) =>
-    Math.round((beginMs - hour * HOUR_MS) / MINUTE_MS),
-  );
-  const [startMs, endMs, lastSeq] = extremes(block);
-  const stored = { hour, number, rows: block.size, startMs, endMs, lastSeq, minutes };
-  const [rowBytes, sumBytes] = await Promise.all([
-    compress(Buffer.from(block.encode()), COMPRESSION),
-    compress(Buffer.from(added.encode()), COMPRESSION),
-  ]);
-  return { stored, rowBytes, sumBytes };
-}
-
-function extremes(block: FlowBlock): [startMs: number, endMs: number, lastSeq: number] {
-  let [startMs, endMs, lastSeq] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0];
-  for (let index = 0; index < block.size; index += 1) {
-    startMs = Math.min(startMs, block.timeMs(index));
-    endMs = Math.max(endMs, block.timeMs(index));
-    lastSeq = Math.max(lastSeq, block.seq(index));
-  }
-  return [startMs, endMs, lastSeq];
+  const block = FlowBlock.empty(hour, firstSeq);
+  return { hour, number: number + 1, block, sums: new BlockSums() };
 }
 
 function minutesIn(stored: readonly StoredBlock[]): number {

@@ -3,7 +3,7 @@
  * that finds no place is dropped and counted, and nobody waits for a write.
  */
 import type { Clock } from "../../../kernel/base/clock.ts";
-import { toStewardError } from "../../../kernel/base/errors.ts";
+import { toStewardError, type Code } from "../../../kernel/base/errors.ts";
 import type { Log } from "../../../kernel/base/log.ts";
 import { createSerial } from "../../../kernel/async/serial.ts";
 import { Turns } from "../../../kernel/async/turns.ts";
@@ -12,14 +12,21 @@ import type { FlowDiskOptions } from "../../options.ts";
 import { AccessPolicy } from "../../policy/access-policy.ts";
 import { clausesOf, matcher } from "../filter.ts";
 import type { FlowPart, FlowQuery, FlowSelection, FlowStore, FlowWindow } from "../flow-store.ts";
-import { isBefore } from "../recent-flows.ts";
 import type { FlowObservation, FlowRefusal, FlowStoreStatus, StoredFlow } from "../types.ts";
 import { BlockSums } from "./block-sums.ts";
-import type { BlockStore, StoredBlock } from "./block-store.ts";
+import type { BlockStore } from "./block-store.ts";
 import { HOUR_MS } from "./flow-block.ts";
+import { Newest } from "./newest.ts";
+import type { StoredBlock } from "./packed-block.ts";
 
-/** Upper bounds of one transaction: it delays all other writes of the process. */
-const WRITTEN_AT_ONCE = { rows: 16_384, hours: 8 };
+/** As much as usually fits in one change. */
+const WRITTEN_AT_ONCE = { rows: 8_192, hours: 4 };
+/** The oldest blocks go before the next sweep once so many times the row limit are stored. */
+const MAX_EXCESS = 1.1;
+/** Share of the rows that is kept when the file has reached its limit. */
+const KEPT_SHARE = 0.9;
+/** Refusals of a connection itself, which would be repeated for ever. */
+const REFUSED: ReadonlySet<Code> = new Set(["too_large", "invalid"]);
 
 export interface DiskStoreDeps {
   readonly clock: Clock;
@@ -169,7 +176,7 @@ export class DiskFlowStore implements FlowStore {
     this.#flushTimer = undefined;
     return this.#serial(async () => {
       try {
-        while (this.#queue.length > 0) await this.#write(this.#batch());
+        while (this.#queue.length > 0) await this.#writeSome();
         if (this.#error !== undefined)
           this.#deps.log.info("flows are stored again", { network: this.network });
         this.#error = undefined;
@@ -192,28 +199,65 @@ export class DiskFlowStore implements FlowStore {
   /** Removes what is older than the retention, then the oldest blocks beyond the row limit. */
   sweep(): Promise<void> {
     return this.#serial(async () => {
-      const { blocks, clock } = this.#deps;
-      const oldestMs = clock.now() - this.#options.retentionMs;
-      const all = blocks
-        .within({ startMs: 0, endMs: Number.MAX_SAFE_INTEGER })
-        .toSorted((left, right) => left.hour - right.hour || left.number - right.number);
-      let excess = blocks.rows - this.#options.maxRows;
-      const removed = all.filter((block) => {
-        const goes = block.endMs < oldestMs || excess > 0;
-        if (goes) excess -= block.rows;
-        return goes;
-      });
-      if (removed.length > 0) await blocks.remove(removed);
+      const { retentionMs, maxRows } = this.#options;
+      await this.#remove({ untilMs: this.#deps.clock.now() - retentionMs, maxRows });
     }).catch((thrown: unknown) => this.#fail(thrown));
   }
 
-  async #write(batch: readonly StoredFlow[]): Promise<void> {
-    await this.#deps.blocks.append(batch);
-    this.#writtenSeq = batch.at(-1)?.seq ?? this.#writtenSeq;
-    this.#queue = this.#queue.slice(batch.length);
+  /** Writes the first of the queue, and makes room where there is too much. */
+  async #writeSome(): Promise<void> {
+    const { blocks } = this.#deps;
+    const { maxRows } = this.#options;
+    try {
+      await this.#write(this.#batch());
+    } catch (thrown) {
+      if (toStewardError(thrown).rule !== "maxBytes" || blocks.rows === 0) throw thrown;
+      await this.#remove({ maxRows: Math.min(maxRows, blocks.rows * KEPT_SHARE) });
+      await this.#write(this.#batch());
+    }
+    if (blocks.rows > maxRows * MAX_EXCESS) await this.#remove({ maxRows });
   }
 
-  /** A copy of the first of the queue, which grows meanwhile, within the bounds of a change. */
+  /** Drops a connection that can never be written. */
+  async #write(batch: readonly StoredFlow[]): Promise<void> {
+    let taken = 1;
+    try {
+      taken = await this.#deps.blocks.append(batch);
+    } catch (thrown) {
+      if (!REFUSED.has(toStewardError(thrown).code)) throw thrown;
+      if (batch.length > 1) return this.#write(batch.slice(0, Math.ceil(batch.length / 2)));
+      this.#drops += 1;
+      this.#deps.log.error("a flow cannot be stored and was dropped", {
+        network: this.network,
+        error: toStewardError(thrown),
+      });
+    }
+    this.#writtenSeq = batch[taken - 1]?.seq ?? this.#writtenSeq;
+    this.#queue = this.#queue.slice(taken);
+  }
+
+  /** Removes blocks that ended before a time, and the oldest beyond a number of rows. */
+  async #remove({
+    untilMs = 0,
+    maxRows,
+  }: {
+    readonly untilMs?: number;
+    readonly maxRows: number;
+  }): Promise<void> {
+    const { blocks } = this.#deps;
+    const all = blocks
+      .within({ startMs: 0, endMs: Number.MAX_SAFE_INTEGER })
+      .toSorted((left, right) => left.hour - right.hour || left.number - right.number);
+    let excess = blocks.rows - maxRows;
+    const removed = all.filter((block) => {
+      const goes = block.endMs < untilMs || excess > 0;
+      if (goes) excess -= block.rows;
+      return goes;
+    });
+    if (removed.length > 0) await blocks.remove(removed);
+  }
+
+  /** A copy of the first of the queue, which grows meanwhile. */
   #batch(): readonly StoredFlow[] {
     const hours = new Set<number>();
     const end = this.#queue.findIndex(({ timeMs }, index) => {
@@ -258,50 +302,4 @@ export class DiskFlowStore implements FlowStore {
 
 function isInside(block: StoredBlock, { startMs, endMs }: FlowWindow): boolean {
   return block.startMs >= startMs && block.endMs <= endMs;
-}
-
-/** The newest rows below a position, at most so many. */
-class Newest {
-  readonly #most: number;
-  readonly #before: FlowQuery["before"];
-  #rows: StoredFlow[] = [];
-  /** Older ones are not among them; undefined until there are enough. */
-  #floor: Pick<StoredFlow, "timeMs" | "seq"> | undefined;
-
-  constructor(most: number, before: FlowQuery["before"]) {
-    this.#most = most;
-    this.#before = before;
-  }
-
-  /** Whether some of its rows may be among them. */
-  wants({ endMs, lastSeq }: StoredBlock): boolean {
-    return this.#floor === undefined || isBefore(this.#floor, { timeMs: endMs, seq: lastSeq });
-  }
-
-  takes(timeMs: number, seq: number): boolean {
-    const at = { timeMs, seq };
-    return (
-      (this.#before === undefined || isBefore(at, this.#before)) &&
-      (this.#floor === undefined || isBefore(this.#floor, at))
-    );
-  }
-
-  /** Sorts once for as many as are kept. */
-  add(flow: StoredFlow): void {
-    if (!this.takes(flow.timeMs, flow.seq)) return;
-    this.#rows.push(flow);
-    if (this.#rows.length >= 2 * this.#most) this.#cut();
-  }
-
-  /** Newest first. */
-  rows(): readonly StoredFlow[] {
-    this.#cut();
-    return this.#rows;
-  }
-
-  #cut(): void {
-    this.#rows.sort((left, right) => (isBefore(left, right) ? 1 : -1));
-    this.#rows = this.#rows.slice(0, this.#most);
-    if (this.#rows.length === this.#most) this.#floor = this.#rows.at(-1);
-  }
 }

@@ -9,8 +9,11 @@ import type { StoredFlow } from "../types.ts";
 
 export const HOUR_MS = 3_600_000;
 export const BLOCK_ROWS = 4_096;
-/** Characters of the dictionaries at which a block ends early. */
-const MAX_CHARACTERS = 4 * 2 ** 20;
+/**
+ * Characters of the dictionaries at which a block ends early. Its sums repeat them several times,
+ * and a block is written whole.
+ */
+const MAX_CHARACTERS = 2 ** 19;
 
 const textNames = [
   "trafficType",

@@ -18,6 +18,9 @@ const MAX_BLOCKS = 1_000_000;
 /** Far more than a row takes with its share of the sums; freed pages are used again. */
 const BYTES_PER_ROW = 256;
 
+/** A block and its sums, whatever their texts: `flow-block.ts` bounds them. */
+const MAX_BLOCK_BYTES = 16 * MIB;
+
 /** The hour since 1970, and the number in that hour. */
 export type BlockKey = readonly [hour: number, number: number];
 const blockKey = tupleKey<BlockKey>();
@@ -34,7 +37,7 @@ export const rows: Table<BlockKey, Uint8Array> = defineTable({
   name: "rows",
   key: blockKey,
   value: bytesCodec,
-  limit: { rows: MAX_BLOCKS },
+  limit: { rows: MAX_BLOCKS, changeBytes: MAX_BLOCK_BYTES },
 });
 
 /** Their sums (`block-sums.ts`). */
@@ -42,7 +45,7 @@ export const sums: Table<BlockKey, Uint8Array> = defineTable({
   name: "sums",
   key: blockKey,
   value: bytesCodec,
-  limit: { rows: MAX_BLOCKS },
+  limit: { rows: MAX_BLOCKS, changeBytes: MAX_BLOCK_BYTES },
 });
 
 /** One row, with the key 0. */

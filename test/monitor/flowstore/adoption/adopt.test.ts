@@ -98,6 +98,15 @@ describe("An adoption", () => {
     });
   });
 
+  it("keeps every row of a network with a few connections an hour", async () => {
+    const directory = temporaryFolder();
+    const rows = 64 * 257;
+    legacyDatabase(directory, { rows, everyMs: 3_600_000 / 64, varied: true });
+    expect((await adopt(directory)).rows).toBe(rows);
+    const seqs = (await rowsIn(directory)).map(({ seq }) => seq);
+    expect(seqs).toEqual(Array.from({ length: rows }, (_, index) => rows - index));
+  });
+
   it.each(["rows", "stamped", "placed", "renamed"] as const)(
     "that died after %s is finished by another run, and a third one has nothing to do",
     async (step) => {

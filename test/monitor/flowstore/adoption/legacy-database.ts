@@ -8,19 +8,24 @@ const TEXTS =
     " ",
   );
 
-/** Rows of the last minutes before `nowMs`, one a second; the path of the file. */
+/** Rows before `nowMs`, one a second unless told; the path of the file. */
 export function legacyDatabase(
   directory: string,
   {
     network = "lab",
     rows = 10,
     nowMs = Date.now(),
+    everyMs = 1_000,
+    varied = false,
     version = 1,
     owner,
   }: {
     readonly network?: string;
     readonly rows?: number;
     readonly nowMs?: number;
+    readonly everyMs?: number;
+    /** Addresses and counters that a compressor makes little of. */
+    readonly varied?: boolean;
     readonly version?: number;
     readonly owner?: string;
   } = {},
@@ -54,11 +59,17 @@ export function legacyDatabase(
   database.exec("BEGIN");
   for (let row = 0; row < rows; row += 1)
     insert.run(
-      BigInt(nowMs - row * 1_000) * 1_000_000n + 123n,
+      BigInt(nowMs - row * everyMs) * 1_000_000n + 123n,
       `n${row}`,
       row % 2,
       row - 1,
       row * 10,
+    );
+  if (varied)
+    database.exec(
+      `UPDATE flows SET src_addr = hex(randomblob(4)), dst_addr = hex(randomblob(4)),
+         dst_port = abs(random() % 65536), tx_bytes = abs(random() % 1000000),
+         rx_bytes = abs(random() % 1000000), tx_packets = abs(random() % 1000)`,
     );
   database.exec("COMMIT");
   // The log is written back and removed.

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { StewardError } from "../../../../src/kernel/base/errors.ts";
 import type { PrivacyOptions } from "../../../../src/monitor/options.ts";
 import { addToBucket, createBucket, flowTables } from "../../../../src/monitor/flowstore/bucket.ts";
 import { flowCapacity } from "../../../../src/monitor/flowstore/capacity.ts";
@@ -7,7 +8,8 @@ import { matcher } from "../../../../src/monitor/flowstore/filter.ts";
 import { isBefore } from "../../../../src/monitor/flowstore/recent-flows.ts";
 import { selectRecent } from "../../../../src/monitor/flowstore/recent-query.ts";
 import { sumWindow } from "../../../../src/monitor/flowstore/sum-query.ts";
-import type { StoredFlow } from "../../../../src/monitor/flowstore/types.ts";
+import type { FlowObservation, StoredFlow } from "../../../../src/monitor/flowstore/types.ts";
+import { dice } from "../../../kernel/state/fixtures/damage.ts";
 import { temporaryFolder } from "../../../kernel/state/fixtures/tables.ts";
 import { createManualClock } from "../../../kernel/supervisor/manual-clock.ts";
 import { noFilter, sampleFlow } from "../sample-flow.ts";
@@ -201,16 +203,119 @@ describe("A flow store on disk", () => {
     await store.close();
   });
 
+  it("takes late connections of many hours whose blocks are nearly full", async () => {
+    const { store, blocks, clock } = await openStore(temporaryFolder());
+    const hours = Array.from({ length: 8 }, (_, hour) => hour);
+    const late = (hour: number) => variedFlow(clock.now() - hour * HOUR_MS);
+    for (const hour of hours) {
+      for (let row = 0; row < 3_000; row += 1) store.record(late(hour));
+      await store.flush();
+    }
+    for (const hour of hours) store.record(late(hour));
+    await store.flush();
+    expect(store.status().backend).toMatchObject({ error: undefined, queued: 0, rows: 24_008 });
+    expect(numbersOf(await rowsOf(store))).toEqual(upTo(24_008));
+    expect(blocks.within(everything)).toHaveLength(8);
+    await store.close();
+  });
+
+  it("takes a full queue of connections that differ in everything", async () => {
+    const { store, clock } = await openStore(temporaryFolder());
+    const count = 30_000;
+    for (let row = 0; row < count; row += 1) store.record(variedFlow(clock.now()));
+    await store.flush();
+    expect(store.status().backend).toMatchObject({ error: undefined, queued: 0, rows: count });
+    expect(numbersOf(await rowsOf(store))).toEqual(upTo(count));
+    await store.close();
+  });
+
+  it("takes texts that are long and cannot be compressed", async () => {
+    const { store, clock } = await openStore(temporaryFolder());
+    for (let row = 0; row < 1_500; row += 1)
+      store.record(sampleFlow({ timeMs: clock.now(), srcNode: randomText(700) }));
+    await store.flush();
+    expect(store.status().backend).toMatchObject({ error: undefined, queued: 0, rows: 1_500 });
+    await store.close();
+  });
+
+  it("drops and counts a connection that can never be written, and stores the others", async () => {
+    const { store, blocks, clock } = await openStore(temporaryFolder());
+    const append = blocks.append.bind(blocks);
+    blocks.append = (flows) =>
+      flows.some(({ srcNode }) => srcNode === "huge")
+        ? Promise.reject(new StewardError("too_large", "a change writes more than it may"))
+        : append(flows);
+    for (const srcNode of ["a", "b", "huge", "c", "huge", "d"])
+      store.record(sampleFlow({ timeMs: clock.now(), srcNode }));
+    await store.flush();
+    expect(store.status()).toMatchObject({
+      truncated: 2,
+      backend: { error: undefined, queued: 0, queueDrops: 2, rows: 4 },
+    });
+    expect((await rowsOf(store)).map(({ srcNode }) => srcNode)).toEqual(["d", "c", "b", "a"]);
+    await store.close();
+  });
+
+  it("goes on in a new block where the last one of an hour is damaged", async () => {
+    const directory = temporaryFolder();
+    const first = await openStore(directory);
+    first.store.record(sampleFlow({ timeMs: first.clock.now() }));
+    await first.store.close();
+    const { store, blocks, clock } = await openStore(directory);
+    const read = blocks.read.bind(blocks);
+    blocks.read = () => {
+      throw new StewardError("corrupt", "the row does not match its checksum");
+    };
+    store.record(sampleFlow({ timeMs: clock.now() }));
+    await store.flush();
+    expect(store.status().backend).toMatchObject({ error: undefined, queued: 0, rows: 2 });
+    blocks.read = read;
+    expect(numbersOf(await rowsOf(store))).toEqual([1, 2]);
+    await store.close();
+  });
+
+  it("removes the oldest connections before the next sweep once a tenth too many are stored", async () => {
+    const { store, blocks, clock } = await openStore(temporaryFolder(), {
+      options: { maxRows: 20_000 },
+    });
+    for (let row = 0; row < 60_000; row += 1) {
+      store.record(sampleFlow({ timeMs: clock.now() - HOUR_MS + row }));
+      if (row % 2_000 === 0) await store.flush();
+      expect(blocks.rows).toBeLessThanOrEqual(24_000);
+    }
+    await store.flush();
+    const kept = numbersOf(await rowsOf(store));
+    expect([kept.length > 15_000, kept.at(-1)]).toEqual([true, 60_000]);
+    expect(kept).toEqual(upTo(60_000).slice(-kept.length));
+    await store.close();
+  });
+
+  it("removes the oldest connections when its file has reached its limit", async () => {
+    const { store, blocks, clock } = await openStore(temporaryFolder(), {
+      fileBytes: 2 * 2 ** 20,
+    });
+    for (let part = 0; part < 12; part += 1) {
+      for (let row = 0; row < 4_000; row += 1)
+        store.record(variedFlow(clock.now() - HOUR_MS + part * 4_000 + row));
+      await store.flush();
+      expect(store.status().backend).toMatchObject({ error: undefined, queued: 0 });
+    }
+    const kept = numbersOf(await rowsOf(store));
+    expect(kept).toEqual(upTo(48_000).slice(-kept.length));
+    expect(blocks.rows).toBeGreaterThan(8_000);
+    await store.close();
+  });
+
   it("removes whole blocks that are too old, and the oldest beyond the row limit", async () => {
     const { store, blocks, clock } = await openStore(temporaryFolder(), {
       options: { retentionMs: 3 * HOUR_MS, maxRows: 5_000 },
     });
     store.record(sampleFlow({ timeMs: clock.now() - 2.9 * HOUR_MS }));
-    for (let at = 0; at < 9_000; at += 1)
+    for (let at = 0; at < 5_400; at += 1)
       store.record(sampleFlow({ timeMs: clock.now() - HOUR_MS - at }));
     await store.flush();
     const oldest = await store.select({ ...everything, limit: 1 }, signal);
-    expect([oldest.matched, oldest.isFull]).toEqual([9_001, true]);
+    expect([oldest.matched, oldest.isFull]).toEqual([5_401, true]);
     await clock.advance(HOUR_MS / 4);
     await store.sweep();
     expect(blocks.rows).toBeLessThanOrEqual(5_000);
@@ -259,6 +364,33 @@ describe("A flow store on disk", () => {
     await store.close();
   });
 });
+
+const below = dice(7);
+const randomText = (length: number): string =>
+  Array.from({ length }, () => String.fromCharCode(33 + below(90))).join("");
+
+/** A connection that has little in common with others, as far as a compressor sees. */
+function variedFlow(timeMs: number): FlowObservation {
+  const [src, dst] = [below(300), below(300)];
+  return sampleFlow({
+    timeMs,
+    srcAddr: `100.64.${src % 64}.${src % 251}`,
+    dstAddr: `${below(220)}.${below(256)}.${below(256)}.${below(256)}`,
+    srcNode: `node-${src}.example.ts.net`,
+    dstNode: `node-${dst}.example.ts.net`,
+    dstPort: String(below(65_536)),
+    srcUser: `user${src % 20}@example.com`,
+    verdict: "no_rule",
+    txBytes: below(1e9),
+    rxBytes: below(1e9),
+    txPackets: below(1e6),
+    rxPackets: below(1e6),
+  });
+}
+
+const numbersOf = (rows: readonly StoredFlow[]): number[] =>
+  rows.map(({ seq }) => seq).toSorted((left, right) => left - right);
+const upTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1);
 
 /** Compares page and sums of a window with the same question to a list. */
 async function compare(

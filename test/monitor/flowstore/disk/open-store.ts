@@ -32,14 +32,17 @@ export async function openStore(
     options = {},
     privacy = shownPrivacy,
     clock = createManualClock(),
+    fileBytes,
   }: {
+    /** What the file may have; for a million connections by default. */
+    readonly fileBytes?: number;
     readonly options?: Partial<DiskStoreOptions>;
     readonly privacy?: PrivacyOptions;
     readonly clock?: ReturnType<typeof createManualClock>;
   } = {},
 ) {
   const factory = createStateFactory({ directory, clock, log: silent });
-  const opening = { factory, nowMs: clock.now(), maxRows: 1_000_000 };
+  const opening = { factory, nowMs: clock.now(), maxRows: rowsIn(fileBytes) };
   const { env, blocks } = await openFlows(opening, "lab", new AbortController().signal);
   let seq = blocks.lastSeq;
   const store = new DiskFlowStore(
@@ -55,4 +58,9 @@ export async function openStore(
     { ...diskOptions(directory), ...options },
   );
   return { store, env, blocks, clock };
+}
+
+/** Of `flowStoreSpec`; a small file is one of fewer than no rows. */
+function rowsIn(fileBytes: number | undefined): number {
+  return fileBytes === undefined ? 1_000_000 : (fileBytes - 256 * 2 ** 20) / 256;
 }
