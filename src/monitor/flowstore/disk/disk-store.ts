@@ -56,6 +56,8 @@ export class DiskFlowStore implements FlowStore {
   readonly #serial = createSerial();
   #flushTimer: Disposable | undefined;
   #sweepTimer: Disposable | undefined;
+  /** The last sweep found nothing younger than the retention. */
+  #wasAllOld = false;
   #closed = false;
 
   constructor(deps: DiskStoreDeps, network: string, options: DiskStoreOptions) {
@@ -196,11 +198,20 @@ export class DiskFlowStore implements FlowStore {
     await this.#serial(() => this.#deps.env.close());
   }
 
-  /** Removes what is older than the retention, then the oldest blocks beyond the row limit. */
+  /**
+   * Removes what is older than the retention, then the oldest blocks beyond the row limit. If all
+   * of it is too old, the clock may be ahead: only the second sweep in a row removes that.
+   */
   sweep(): Promise<void> {
     return this.#serial(async () => {
+      const { blocks, clock } = this.#deps;
       const { retentionMs, maxRows } = this.#options;
-      await this.#remove({ untilMs: this.#deps.clock.now() - retentionMs, maxRows });
+      const oldestMs = clock.now() - retentionMs;
+      const isAllOld =
+        blocks.within({ startMs: oldestMs, endMs: Number.MAX_SAFE_INTEGER }).length === 0;
+      const waits = isAllOld && !this.#wasAllOld;
+      this.#wasAllOld = isAllOld;
+      await this.#remove({ untilMs: waits ? 0 : oldestMs, maxRows });
     }).catch((thrown: unknown) => this.#fail(thrown));
   }
 

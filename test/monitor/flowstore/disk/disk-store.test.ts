@@ -324,7 +324,31 @@ describe("A flow store on disk", () => {
     expect(kept).toHaveLength(blocks.rows);
     await clock.advance(4 * HOUR_MS);
     await store.sweep();
+    await store.sweep();
     expect([blocks.rows, blocks.minutes, blocks.times()]).toEqual([0, 0, undefined]);
+    await store.close();
+  });
+
+  it("keeps everything while a clock that is far ahead is not set right by the next sweep", async () => {
+    const options = { retentionMs: 3 * HOUR_MS };
+    const directory = temporaryFolder();
+    const first = await openStore(directory, { options });
+    const nowMs = first.clock.now();
+    first.store.record(sampleFlow({ timeMs: nowMs }));
+    await first.store.close();
+    let wallMs = nowMs + 1_000 * HOUR_MS;
+    const clock = { ...createManualClock(), now: () => wallMs };
+    const { store, blocks } = await openStore(directory, { options, clock });
+    await store.sweep();
+    expect(blocks.rows).toBe(1);
+    wallMs = nowMs + HOUR_MS;
+    await store.sweep();
+    expect(blocks.rows).toBe(1);
+    wallMs = nowMs + 1_000 * HOUR_MS;
+    await store.sweep();
+    expect(blocks.rows).toBe(1);
+    await store.sweep();
+    expect(blocks.rows).toBe(0);
     await store.close();
   });
 
