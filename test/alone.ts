@@ -3,6 +3,7 @@
  * processes, one file after another.
  */
 export const ALONE: Readonly<Record<string, string>> = {
+  "test/dedup/analysis/verdicts.test.ts": "measures the memory of its process",
   "test/dedup/archives/jsonl.test.ts": "measures the off-heap memory of its process",
   "test/dedup/archives/pipe.test.ts": "looks through the open files of its process",
   "test/deploy/debian.test.ts": "changes the umask of its process",

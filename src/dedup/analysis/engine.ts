@@ -155,7 +155,7 @@ export async function analyse(input: AnalysisInput): Promise<AnalysisOutcome> {
   const total = vertices.textOf.length;
   input.progress("cover", 0, total);
   const verdicts = input.verdicts
-    ? await loadVerdicts(input.verdicts, classIndex, parameters, breath)
+    ? await loadVerdicts(input.verdicts, { classIndex, parameters, breath })
     : createNoVerdicts();
   const { stars, verified } = await coverAll({
     vertices,

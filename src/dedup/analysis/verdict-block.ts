@@ -9,21 +9,17 @@
  *                             similarity, D, F
  * ```
  */
+import type { KeptScores } from "./pair-table.ts";
+
 const MAGIC = 0x44524556;
 const HEAD_BYTES = 40;
 const HASH_BYTES = 32;
 const ROW_BYTES = 2 * HASH_BYTES + 3 * 8;
 
-/** The scores of a pair of texts as they are kept. */
-export interface VerdictRow {
+/** A pair of texts by their hashes, with its scores. */
+export interface VerdictRow extends KeptScores {
   readonly a: Uint8Array;
   readonly b: Uint8Array;
-  /** -x when all that is known is that it is below x. */
-  readonly jaccard: number;
-  /** NaN when it was not computed. */
-  readonly discriminative: number;
-  /** NaN when it was not computed; -x when all that is known is that it is below x. */
-  readonly fuzzy: number;
 }
 
 /** One block of all the rows. */
@@ -54,7 +50,7 @@ export function fingerprintOfVerdicts(buffer: ArrayBuffer): Uint8Array {
 }
 
 /** A stored row: its hashes begin at `a` and `b` in `bytes`. */
-export interface StoredVerdict extends Omit<VerdictRow, "a" | "b"> {
+export interface StoredVerdict extends KeptScores {
   readonly bytes: Uint8Array;
   readonly a: number;
   readonly b: number;

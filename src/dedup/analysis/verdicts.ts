@@ -11,6 +11,8 @@ import type { FeatureParameters } from "../../../workers/verify/text-features.ts
 import { safeJaccardFloor } from "../../../workers/score/confidence.ts";
 import type { Breath } from "./breath.ts";
 import type { ClassIndex } from "./class-index.ts";
+import { createPairTable } from "./pair-table.ts";
+import type { KeptScores } from "./pair-table.ts";
 import type { CoverParameters } from "./parameters.ts";
 import type { SketchStore } from "./sketch-store.ts";
 import { fingerprintOfVerdicts, readVerdicts, writeVerdicts } from "./verdict-block.ts";
@@ -22,7 +24,7 @@ export interface Verdicts {
   readonly any: boolean;
   /** The scores of a pair, when they are known. */
   of(a: number, b: number): PairScores | undefined;
-  /** Keeps the scores of a pair that was verified. */
+  /** Keeps the scores of a pair that was verified, unless those are too many. */
   note(a: number, b: number, scores: PairScores): void;
   /** Stores what was noted once it is much; resolves when it is durable. */
   flush(): Promise<void>;
@@ -43,109 +45,106 @@ export function createNoVerdicts(): Verdicts {
 
 /** Rows of one block. */
 const BLOCK_ROWS = 8_192;
-/** More than the greatest number of a text. */
-const TEXTS = 2 ** 26;
+/**
+ * Pairs that are kept, some 40 bytes each: a run loads no more, and adds new ones until those that it
+ * used and added are as many. Others are verified in every run, with the same result. At most four
+ * times as many rows are stored.
+ */
+export const MAX_KEPT_PAIRS = 2 ** 22;
 
-/** The scores as they are kept. */
-type Kept = Pick<VerdictRow, "jaccard" | "discriminative" | "fuzzy">;
-
-interface Known extends Kept {
-  /** From the store, and not used by the run so far. */
-  unused: boolean;
-  /** Verified by this run. */
-  readonly fresh: boolean;
+export interface LoadOptions {
+  /** The texts of the run. */
+  readonly classIndex: ClassIndex;
+  readonly parameters: CoverParameters;
+  readonly breath: Breath;
+  /** Other than `MAX_KEPT_PAIRS` in tests only. */
+  readonly maxPairs?: number;
 }
 
 /** The verdicts of a store about the texts of a run. Reads the store once, in slices. */
 export async function loadVerdicts(
   store: SketchStore,
-  classIndex: ClassIndex,
-  parameters: CoverParameters,
-  breath: Breath,
+  { classIndex, parameters, breath, maxPairs = MAX_KEPT_PAIRS }: LoadOptions,
 ): Promise<Verdicts> {
   const fingerprint = verdictsFingerprint(parameters);
-  const known = new Map<number, Known>();
-  let fresh: number[] = [];
+  const table = createPairTable();
   const blocks: number[] = [];
   let stored = 0;
-  let used = 0;
   for await (const { id, buffer } of store.load(fingerprint)) {
+    if (stored >= 2 * maxPairs) {
+      // Runs that are cut off leave what they stored, which would add up.
+      await store.drop([id]);
+      continue;
+    }
     blocks.push(id);
     for (const row of readVerdicts(buffer)) {
       stored += 1;
-      const a = classIndex.find(row.bytes, row.a);
+      const a = table.size < maxPairs ? classIndex.find(row.bytes, row.a) : -1;
       const b = a < 0 ? -1 : classIndex.find(row.bytes, row.b);
-      if (b < 0) continue;
-      const { jaccard, discriminative, fuzzy } = row;
-      known.set(keyOf(a, b), { jaccard, discriminative, fuzzy, unused: true, fresh: false });
+      if (b >= 0) table.add(a, b, row);
     }
     await breath.step(BLOCK_ROWS * 8);
   }
+  // Rows from here on are those of this run.
+  const loaded = table.size;
+  const isUsed = new Uint8Array(loaded);
+  let used = 0;
+  let saved = loaded;
 
-  function rowOf(key: number, { jaccard, discriminative, fuzzy }: Known): VerdictRow {
+  function rowAt(place: number): VerdictRow {
+    const { low, high, ...scores } = table.at(place);
     const hashOf = (text: number): Uint8Array =>
       classIndex.hashes.subarray(text * 32, (text + 1) * 32);
-    return {
-      a: hashOf(Math.floor(key / TEXTS)),
-      b: hashOf(key % TEXTS),
-      jaccard,
-      discriminative,
-      fuzzy,
-    };
+    return { a: hashOf(low), b: hashOf(high), ...scores };
   }
 
-  async function save(keys: readonly number[]): Promise<void> {
-    for (let at = 0; at < keys.length; at += BLOCK_ROWS) {
-      const rows = keys.slice(at, at + BLOCK_ROWS).flatMap((key) => {
-        const one = known.get(key);
-        return one ? [rowOf(key, one)] : [];
-      });
-      await store.save(writeVerdicts(fingerprint, rows));
-    }
+  async function save(places: readonly number[]): Promise<void> {
+    if (places.length > 0) await store.save(writeVerdicts(fingerprint, places.map(rowAt)));
   }
 
   async function saveFresh(): Promise<void> {
-    const keys = fresh;
-    fresh = [];
-    await save(keys);
+    const [from, end] = [saved, table.size];
+    saved = end;
+    for (let at = from; at < end; at += BLOCK_ROWS) {
+      const length = Math.min(BLOCK_ROWS, end - at);
+      await save(Array.from({ length }, (_, row) => at + row));
+    }
   }
 
   return {
-    any: known.size > 0,
+    any: loaded > 0,
     of(a, b) {
       if (a === b) return SAME_TEXT;
-      const one = known.get(keyOf(a, b));
-      const scores = one && judge(one, parameters);
-      if (scores && one?.unused) {
-        one.unused = false;
+      const place = table.find(a, b);
+      const scores = place < 0 ? undefined : judge(table.at(place), parameters);
+      if (scores && isUsed[place] === 0) {
+        isUsed[place] = 1;
         used += 1;
       }
       return scores;
     },
     note(a, b, scores) {
-      if (a === b) return;
-      const key = keyOf(a, b);
-      known.set(key, { ...kept(scores, parameters), unused: false, fresh: true });
-      fresh.push(key);
+      if (a === b || used + table.size - loaded >= maxPairs) return;
+      table.add(a, b, kept(scores, parameters));
     },
     async flush() {
-      if (fresh.length >= BLOCK_ROWS) await saveFresh();
+      if (table.size - saved >= BLOCK_ROWS) await saveFresh();
     },
     async end() {
       await saveFresh();
       if (2 * used >= stored) return;
       // Written anew first: a crash between leaves scores twice, which are the same.
-      let keys: number[] = [];
-      for (const [key, one] of known) {
-        if (!one.unused && !one.fresh) keys.push(key);
-        if (keys.length === BLOCK_ROWS) {
-          await save(keys);
-          keys = [];
+      let places: number[] = [];
+      for (const [place, one] of isUsed.entries()) {
+        if (one === 1) places.push(place);
+        if (places.length === BLOCK_ROWS) {
+          await save(places);
+          places = [];
         }
         const pause = breath.step(5);
         if (pause) await pause;
       }
-      await save(keys);
+      await save(places);
       await store.drop(blocks);
     },
   };
@@ -153,7 +152,8 @@ export async function loadVerdicts(
 
 /**
  * Whether a pair that was verified with some parameters passes with others and failed before, or
- * the other way round, or may: a score that is missing, or no stored verdict at all, may.
+ * the other way round, or may: a score that is missing may, and so may pairs that are not there:
+ * when no verdict is stored at all, or as many as are kept.
  */
 export async function mayDiffer(
   store: Pick<SketchStore, "peek">,
@@ -175,11 +175,7 @@ export async function mayDiffer(
     }
     await breath.step(BLOCK_ROWS * 8);
   }
-  return rows === 0;
-}
-
-function keyOf(a: number, b: number): number {
-  return Math.min(a, b) * TEXTS + Math.max(a, b);
+  return rows === 0 || rows >= MAX_KEPT_PAIRS;
 }
 
 function verdictsFingerprint({ ngramSize, fuzzySampleSize }: FeatureParameters): Uint8Array {
@@ -189,7 +185,7 @@ function verdictsFingerprint({ ngramSize, fuzzySampleSize }: FeatureParameters):
 }
 
 /** The part of scores to store: enough to decide the pair again, also with other weights. */
-function kept(scores: PairScores, parameters: CoverParameters): Kept {
+function kept(scores: PairScores, parameters: CoverParameters): KeptScores {
   const { discriminative, fuzzy } = scores;
   const floor = safeJaccardFloor(parameters);
   const jaccard = Number.isNaN(scores.jaccard) ? -floor : scores.jaccard;
@@ -201,7 +197,7 @@ function kept(scores: PairScores, parameters: CoverParameters): Kept {
 }
 
 /** The verdict on scores that were kept; undefined when one is missing. */
-function judge(one: Kept, parameters: CoverParameters): PairScores | undefined {
+function judge(one: KeptScores, parameters: CoverParameters): PairScores | undefined {
   const { jaccard } = one;
   const floor = safeJaccardFloor(parameters);
   const missed: PairScores = {
