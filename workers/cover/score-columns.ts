@@ -21,16 +21,32 @@ export function scoresAt(columns: ScoreColumns, at: number): PairScores {
 
 /** Collects scores. Who pushes bounds it. */
 export function createScoreColumns(): { push(scores: PairScores): void; take(): ScoreColumns } {
-  const rows: PairScores[] = [];
-  const column = (name: keyof PairScores): Float64Array<ArrayBuffer> =>
-    Float64Array.from(rows, (row) => row[name]);
+  let size = 0;
+  let columns = columnsOf(() => new Float64Array(64));
+  const resize = (length: number): ScoreColumns =>
+    columnsOf((name) => {
+      const values = new Float64Array(length);
+      values.set(columns[name].subarray(0, size));
+      return values;
+    });
   return {
-    push: (scores) => void rows.push(scores),
-    take: () => ({
-      jaccard: column("jaccard"),
-      discriminative: column("discriminative"),
-      fuzzy: column("fuzzy"),
-      confidence: column("confidence"),
-    }),
+    push({ jaccard, discriminative, fuzzy, confidence }) {
+      if (size === columns.jaccard.length) columns = resize(2 * size);
+      columns.jaccard[size] = jaccard;
+      columns.discriminative[size] = discriminative;
+      columns.fuzzy[size] = fuzzy;
+      columns.confidence[size] = confidence;
+      size += 1;
+    },
+    take: () => resize(size),
+  };
+}
+
+function columnsOf(make: (name: keyof ScoreColumns) => Float64Array<ArrayBuffer>): ScoreColumns {
+  return {
+    jaccard: make("jaccard"),
+    discriminative: make("discriminative"),
+    fuzzy: make("fuzzy"),
+    confidence: make("confidence"),
   };
 }

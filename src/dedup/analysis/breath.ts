@@ -14,6 +14,11 @@ export interface Breath {
 /** Steps of some tens of nanoseconds that fit in a few milliseconds. */
 const STEPS = 50_000;
 
+/** A look at the verdict on a pair, or a new one. */
+export const VERDICT_STEPS = 10;
+/** A selection of stars of a large cover. */
+export const SELECT_STEPS = 10_000;
+
 /** A counter for one walk. */
 export function createBreath(signal: AbortSignal): Breath {
   let since = 0;

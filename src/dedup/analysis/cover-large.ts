@@ -9,7 +9,7 @@ import { scoresAt } from "../../../workers/cover/score-columns.ts";
 import type { VerifyInput, VerifyOutput } from "../../../workers/tasks/verify.ts";
 import { verify } from "../../../workers/tasks.ts";
 import type { PairScores } from "../../../workers/verify/pair-verifier.ts";
-import { breathe, createBreath } from "./breath.ts";
+import { SELECT_STEPS, VERDICT_STEPS, breathe, createBreath } from "./breath.ts";
 import type { CoverDeps, Star, StarPair } from "./star.ts";
 import { coverParametersOf } from "./parameters.ts";
 import { createSharedTexts } from "./shared-texts.ts";
@@ -107,6 +107,7 @@ function createRun(deps: LargeDeps, cover: Cover): Run {
   async function refill(): Promise<void> {
     while (waiting.length < TASK_PAIRS) {
       const stars = cover.select(TASK_PAIRS);
+      await breath.step(SELECT_STEPS);
       if (stars.length === 0) return;
       for (const star of stars) {
         const pending: Pending = { star, scores: [], left: star.pairs.length };
@@ -115,6 +116,8 @@ function createRun(deps: LargeDeps, cover: Cover): Run {
           const scores = verdicts.of(textOf[star.centre] ?? 0, textOf[vertex] ?? 0);
           if (!scores) waiting.push(wanted);
           else if (know(wanted, scores)) await settle(pending);
+          const pause = breath.step(VERDICT_STEPS);
+          if (pause) await pause;
         }
       }
     }

@@ -4,22 +4,15 @@
  * and the pool verifies its stars. Both give the same groups: a cover is a function of its
  * component.
  */
-import type { Task } from "../../kernel/pool/types.ts";
-import { createCover } from "../../../workers/cover/cover.ts";
-import { createScoreColumns, scoresAt } from "../../../workers/cover/score-columns.ts";
-import { pack } from "../../../workers/packed.ts";
-import type { CoverInput, CoverOutput } from "../../../workers/tasks/cover.ts";
-import { cover as coverTask } from "../../../workers/tasks.ts";
-import type { PairScores } from "../../../workers/verify/pair-verifier.ts";
-import { SAME_TEXT } from "../../../workers/verify/pair-verifier.ts";
 import type { Breath } from "./breath.ts";
 import { breathe, createBreath } from "./breath.ts";
 import { componentSteps, createSubgraphs } from "./components.ts";
-import type { Components, Subgraph } from "./components.ts";
+import type { Components } from "./components.ts";
+import { coverKnown, coverPair } from "./cover-known.ts";
 import { coverLarge } from "./cover-large.ts";
-import type { CoverDeps, Star, StarPair } from "./star.ts";
-import { coverParametersOf } from "./parameters.ts";
-import type { Verdicts } from "./verdicts.ts";
+import { coverSmall } from "./cover-small.ts";
+import type { SmallDeps } from "./cover-small.ts";
+import type { CoverDeps, Star } from "./star.ts";
 
 /** The groups in the order of their centres, and how many pairs were verified for them. */
 export interface CoverResult {
@@ -47,21 +40,18 @@ export async function coverAll(deps: CoverDeps): Promise<CoverResult> {
   const components = await breathe(componentSteps(graph), breath);
   const stars: Star[] = [];
   const cut = createSubgraphs(graph);
-  const { small, large, known } = await split(components, { ...deps, cut }, stars, breath);
+  const found = (star: Star): void => void stars.push(star);
+  const { small, large, known } = await split(components, { ...deps, cut, found }, breath);
   deps.progress(known);
-  let verified = await coverSmall(small, { ...deps, cut, settledBefore: known }, stars, breath);
+  let verified = await coverSmall(small, { ...deps, cut, found, settledBefore: known }, breath);
   if (large.length > 0)
     verified += await coverLarge({
       ...deps,
       only: large,
-      found: (star) => void stars.push(star),
+      found,
       settledBefore: graph.starts.length - 1 - large.length,
     });
   return { stars: stars.sort((a, b) => a.centre - b.centre), verified };
-}
-
-interface SmallDeps extends CoverDeps {
-  readonly cut: (vertices: Uint32Array) => Subgraph;
 }
 
 interface Split {
@@ -75,8 +65,7 @@ interface Split {
 
 async function split(
   { count, starts, members }: Components,
-  deps: SmallDeps,
-  stars: Star[],
+  deps: Omit<SmallDeps, "settledBefore">,
   breath: Breath,
 ): Promise<Split> {
   const {
@@ -107,20 +96,11 @@ async function split(
       large.push(own);
       continue;
     }
-    if (deps.verdicts.any) {
-      const [one, other] = own;
-      if (own.length === 2 && one !== undefined && other !== undefined) {
-        if (coverPair(one, other, deps, stars)) {
-          known += 2;
-          continue;
-        }
-      } else if (own.length > 2) {
-        await breath.step(20 * own.length + entries);
-        if (coverKnown(deps.cut(own), deps, stars)) {
-          known += own.length;
-          continue;
-        }
-      }
+    const found = deps.verdicts.any && (await coverFromVerdicts(own, deps, breath));
+    if (found) {
+      for (const star of found) deps.found(star);
+      known += own.length;
+      continue;
     }
     if (
       sizes.vertices + own.length > BATCH_VERTICES ||
@@ -137,6 +117,19 @@ async function split(
   return { small, large: joined(large), known };
 }
 
+/** The groups of a component whose verdicts are all known; undefined for another one. */
+async function coverFromVerdicts(
+  own: Uint32Array,
+  deps: Pick<SmallDeps, "cut" | "vertices" | "verdicts">,
+  breath: Breath,
+): Promise<readonly Star[] | undefined> {
+  const [one, other, third] = own;
+  if (one === undefined || other === undefined) return undefined;
+  return third === undefined
+    ? coverPair(one, other, deps)
+    : await coverKnown(deps.cut(own), deps, breath);
+}
+
 function joined(parts: readonly Uint32Array[]): Uint32Array {
   const whole = new Uint32Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
@@ -145,154 +138,4 @@ function joined(parts: readonly Uint32Array[]): Uint32Array {
     at += part.length;
   }
   return whole.sort();
-}
-
-/** A batch on its way. */
-interface Sent {
-  readonly subgraph: Subgraph;
-  /** Both vertices of each pair. */
-  readonly ends: Uint32Array;
-}
-
-async function coverSmall(
-  batches: readonly Uint32Array[],
-  deps: SmallDeps & { readonly settledBefore: number },
-  stars: Star[],
-  breath: Breath,
-): Promise<number> {
-  const sent: Sent[] = [];
-  let done = deps.settledBefore;
-  let verified = 0;
-  async function* inputs(): AsyncGenerator<CoverInput> {
-    for (const batch of batches) {
-      const subgraph = deps.cut(batch);
-      await breath.step(20 * subgraph.vertices.length);
-      yield await coverInput(subgraph, deps, sent);
-    }
-  }
-  const task: Task<CoverInput, CoverOutput> = coverTask;
-  for await (const output of deps.pool.map(task, inputs(), { signal: deps.signal })) {
-    const batch = sent.shift();
-    if (!batch) break;
-    verified += collect(batch, output, deps, stars);
-    await deps.verdicts.flush();
-    deps.progress((done += batch.subgraph.vertices.length));
-  }
-  return verified;
-}
-
-async function coverInput(
-  subgraph: Subgraph,
-  { vertices: { textOf }, text, parameters, verdicts }: CoverDeps,
-  sent: Sent[],
-): Promise<CoverInput> {
-  const texts = Uint32Array.from(
-    new Set(Array.from(subgraph.vertices, (vertex) => textOf[vertex] ?? 0)),
-  );
-  const placeOf = new Map(Array.from(texts, (own, place) => [own, place]));
-  const ends = endsOf(subgraph);
-  sent.push({ subgraph, ends });
-  return {
-    graph: subgraph.graph,
-    textOf: subgraph.vertices.map((vertex) => placeOf.get(textOf[vertex] ?? 0) ?? 0),
-    texts: pack((await text([...texts])).map((bytes) => bytes ?? new Uint8Array(0))),
-    parameters: coverParametersOf(parameters),
-    ...(verdicts.any && { known: knownPairs(subgraph, ends, textOf, verdicts) }),
-  };
-}
-
-/** The pairs of a batch that were verified before. */
-function knownPairs(
-  { vertices }: Subgraph,
-  ends: Uint32Array,
-  textOf: Uint32Array,
-  verdicts: Verdicts,
-): NonNullable<CoverInput["known"]> {
-  const pairs: number[] = [];
-  const scores = createScoreColumns();
-  for (let pair = 0; 2 * pair < ends.length; pair += 1) {
-    const [a = 0, b = 0] = [vertices[ends[2 * pair] ?? 0], vertices[ends[2 * pair + 1] ?? 0]];
-    const own = verdicts.of(textOf[a] ?? 0, textOf[b] ?? 0);
-    if (!own) continue;
-    pairs.push(pair);
-    scores.push(own);
-  }
-  return { pairs: Uint32Array.from(pairs), scores: scores.take() };
-}
-
-/** Takes the stars and verdicts of a batch; answers how many pairs it verified. */
-function collect(
-  { subgraph: { vertices }, ends }: Sent,
-  { stars: found, pairs, scores }: CoverOutput,
-  { vertices: { textOf }, verdicts }: CoverDeps,
-  stars: Star[],
-): number {
-  const scoresOf = new Map<number, PairScores>();
-  for (const [at, pair] of pairs.entries()) {
-    const own = scoresAt(scores, at);
-    scoresOf.set(pair, own);
-    const [a = 0, b = 0] = [ends[2 * pair], ends[2 * pair + 1]];
-    verdicts.note(textOf[vertices[a] ?? 0] ?? 0, textOf[vertices[b] ?? 0] ?? 0, own);
-  }
-  for (let at = 0; at < found.length;) {
-    const centre = found[at] ?? 0;
-    const count = found[at + 1] ?? 0;
-    const members = Array.from(found.subarray(at + 2, at + 2 + count), (pair): StarPair => {
-      const [a = 0, b = 0] = [ends[2 * pair], ends[2 * pair + 1]];
-      const [first, second] = [textOf[vertices[a] ?? 0] ?? 0, textOf[vertices[b] ?? 0] ?? 0];
-      return {
-        vertex: vertices[a === centre ? b : a] ?? 0,
-        scores: scoresOf.get(pair) ?? verdicts.of(first, second) ?? SAME_TEXT,
-      };
-    });
-    stars.push({ centre: vertices[centre] ?? 0, members });
-    at += 2 + count;
-  }
-  return pairs.length;
-}
-
-/** Both vertices of each pair. */
-function endsOf({ graph: { starts, others, pairs, weights } }: Subgraph): Uint32Array {
-  const ends = new Uint32Array(2 * weights.length);
-  for (let vertex = 0; vertex < starts.length - 1; vertex += 1)
-    for (let entry = starts[vertex] ?? 0; entry < (starts[vertex + 1] ?? 0); entry += 1) {
-      const other = others[entry] ?? 0;
-      if (vertex < other) ends.set([vertex, other], 2 * (pairs[entry] ?? 0));
-    }
-  return ends;
-}
-
-/** The same for two vertices, most components: of equal degrees the lower one is the centre. */
-function coverPair(centre: number, vertex: number, deps: CoverDeps, stars: Star[]): boolean {
-  const { textOf } = deps.vertices;
-  const scores = deps.verdicts.of(textOf[centre] ?? 0, textOf[vertex] ?? 0);
-  if (scores && !Number.isNaN(scores.confidence))
-    stars.push({ centre, members: [{ vertex, scores }] });
-  return scores !== undefined;
-}
-
-/** Covers a component from verdicts alone; false, and nothing done, when one is missing. */
-function coverKnown(subgraph: Subgraph, deps: CoverDeps, stars: Star[]): boolean {
-  const { textOf } = deps.vertices;
-  const { vertices } = subgraph;
-  const own: Star[] = [];
-  const cover = createCover(subgraph.graph);
-  while (cover.open > 0)
-    for (const open of cover.select(Number.POSITIVE_INFINITY)) {
-      const passed = new Uint8Array(open.pairs.length);
-      const members: StarPair[] = [];
-      const centre = vertices[open.centre] ?? 0;
-      for (const [i, neighbour] of open.neighbours.entries()) {
-        const vertex = vertices[neighbour] ?? 0;
-        const scores = deps.verdicts.of(textOf[centre] ?? 0, textOf[vertex] ?? 0);
-        if (!scores) return false;
-        if (Number.isNaN(scores.confidence)) continue;
-        passed[i] = 1;
-        members.push({ vertex, scores });
-      }
-      if (members.length > 0) own.push({ centre, members });
-      cover.apply(open, passed);
-    }
-  stars.push(...own);
-  return true;
 }
