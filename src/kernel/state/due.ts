@@ -42,7 +42,7 @@ export interface Due {
   take(tx: Tx, id: string): boolean;
   /**
    * Passes due ids to `claim` while the component runs: batches of `batch` ids (at most 256) in
-   * order of time, up to `parallel` at once. Ids whose claim throws or leaves them due are retried
+   * order of time, up to `parallel` at once. Ids that are still due after their claim are retried
    * one by one after 1 s, doubling up to a minute; the others continue.
    */
   run(claim: Claim, options: { readonly batch: number; readonly parallel: number }): Component;
@@ -184,7 +184,10 @@ class Runner {
     const { clock } = this.#deps;
     let next = Number.POSITIVE_INFINITY;
     try {
-      if (clock.monotonic() >= this.#pausedUntilMs) next = this.#handOver();
+      if (clock.monotonic() >= this.#pausedUntilMs) {
+        next = this.#handOver();
+        if (this.#aside.size + this.#claims.size === 0) this.#trouble = undefined;
+      }
     } catch (error) {
       this.#pause(error);
     }
@@ -208,10 +211,12 @@ class Runner {
     const now = clock.now();
     let ids: string[] = [];
     const flush = (): void => {
+      if (this.#claims.size >= parallel) return;
       this.#claim(ids);
       ids = [];
     };
     return env.read((snapshot) => {
+      this.#forgetSettled(snapshot, now);
       for (const [[atMs, id]] of snapshot.range(tables.byTime, {
         limit: this.#claimed.size + this.#aside.size + batch * parallel + 1,
       })) {
@@ -231,6 +236,14 @@ class Runner {
     });
   }
 
+  /** Drops failed ids that were cleared or moved before their next try. */
+  #forgetSettled(snapshot: Snapshot, now: number): void {
+    const { clock, tables } = this.#deps;
+    for (const [id, { fromMs }] of this.#aside)
+      if (fromMs <= clock.monotonic() && !this.#claimed.has(id) && !isDue(snapshot, tables, id, now))
+        this.#aside.delete(id);
+  }
+
   #claim(ids: readonly string[]): void {
     if (ids.length === 0) return;
     for (const id of ids) this.#claimed.add(id);
@@ -248,36 +261,40 @@ class Runner {
       await Promise.resolve(); // not inside the read that found them
       await claim(ids, this.#stop.signal);
       const left = this.#stillDue(ids);
-      for (const id of ids) if (!left.includes(id)) this.#aside.delete(id);
-      if (left.length > 0)
-        this.#putAside(
-          left,
-          new StewardError(
-            "internal",
-            `${left.length} of ${ids.length} timers of ${name} are still due after they were handed over, e.g. ${left[0]}`,
-          ),
+      if (left.size > 0)
+        throw new StewardError(
+          "internal",
+          `${left.size} of ${ids.length} timers of ${name} are still due after they were handed over, e.g. ${[...left][0]}`,
         );
-      else if (this.#aside.size === 0) this.#trouble = undefined;
+      for (const id of ids) this.#aside.delete(id);
+      if (this.#aside.size === 0) this.#trouble = undefined;
     } catch (error) {
       this.#putAside(ids, error);
     }
   }
 
-  #stillDue(ids: readonly string[]): string[] {
+  #stillDue(ids: readonly string[]): ReadonlySet<string> {
     const { clock, env, tables } = this.#deps;
     const now = clock.now();
     return this.#stop.signal.aborted
-      ? []
-      : env.read((snapshot) =>
-          ids.filter((id) => (snapshot.get(tables.byId, id) ?? Number.POSITIVE_INFINITY) <= now),
-        );
+      ? new Set()
+      : env.read((snapshot) => new Set(ids.filter((id) => isDue(snapshot, tables, id, now))));
   }
 
+  /** A claim may have handled some of its ids before it failed: they are done. */
   #putAside(ids: readonly string[], thrown: unknown): void {
     const { clock } = this.#deps;
+    let left: ReadonlySet<string> = new Set(ids);
+    try {
+      left = this.#stillDue(ids);
+    } catch {
+      // The store cannot be read: all of them are tried again.
+    }
     for (const id of ids) {
       const failures = (this.#aside.get(id)?.failures ?? 0) + 1;
-      this.#aside.set(id, { fromMs: clock.monotonic() + backoffMs(failures, RETRY), failures });
+      if (left.has(id))
+        this.#aside.set(id, { fromMs: clock.monotonic() + backoffMs(failures, RETRY), failures });
+      else this.#aside.delete(id);
     }
     if (this.#aside.size > MAX_SET_ASIDE) {
       this.#aside.clear();
@@ -304,9 +321,7 @@ class Runner {
   #arm(nextMs: number): void {
     const { clock } = this.#deps;
     const monotonic = clock.monotonic();
-    const retryMs = Math.min(
-      ...Array.from(this.#aside.values(), ({ fromMs }) => Math.max(fromMs - monotonic, 1)),
-    );
+    const retryMs = this.#retryMs();
     const waitMs = Math.max(
       Math.min(Math.max(0, nextMs - clock.now()), retryMs, LOOK_EVERY_MS),
       this.#pausedUntilMs - monotonic,
@@ -315,4 +330,19 @@ class Runner {
     this.#armedForMs = nextMs;
     this.#timer = clock.timer(monotonic + waitMs, () => this.look());
   }
+
+  /** Time to the next try of a failed id. What has to wait for a claim is tried when that ends. */
+  #retryMs(): number {
+    const { clock, parallel } = this.#deps;
+    if (this.#claims.size >= parallel) return Number.POSITIVE_INFINITY;
+    let retryMs = Number.POSITIVE_INFINITY;
+    for (const [id, { fromMs }] of this.#aside)
+      if (!this.#claimed.has(id))
+        retryMs = Math.min(retryMs, Math.max(fromMs - clock.monotonic(), 1));
+    return retryMs;
+  }
+}
+
+function isDue(snapshot: Snapshot, { byId }: DueTables, id: string, now: number): boolean {
+  return (snapshot.get(byId, id) ?? Number.POSITIVE_INFINITY) <= now;
 }

@@ -9,15 +9,27 @@ import { openEnv, quietLog, temporaryFolder } from "./fixtures/tables.ts";
 
 const never = new AbortController().signal;
 
+interface SteppedClock extends ManualClock {
+  step(ms: number): void;
+  /** Timers that were set since the start; each look at what is due sets one. */
+  armed(): number;
+}
+
 /**
  * A clock whose wall time can be stepped on its own, and that lets writes end after each of its
  * timers.
  */
-function steppedClock(env: () => Env): ManualClock & { step(ms: number): void } {
+function steppedClock(env: () => Env): SteppedClock {
   const clock = createManualClock();
   let stepMs = 0;
+  let armed = 0;
   return {
     ...clock,
+    armed: () => armed,
+    timer(atMs, run) {
+      armed += 1;
+      return clock.timer(atMs, run);
+    },
     now: () => clock.now() + stepMs,
     step: (ms) => void (stepMs += ms),
     async advance(ms) {
@@ -33,7 +45,7 @@ function steppedClock(env: () => Env): ManualClock & { step(ms: number): void } 
 interface Bench {
   readonly env: Env;
   readonly due: Due;
-  readonly clock: ManualClock & { step(ms: number): void };
+  readonly clock: SteppedClock;
   /** Batches in the order they were handed over. */
   readonly batches: (readonly string[])[];
   readonly taken: string[];
@@ -229,6 +241,110 @@ describe("durable timers", () => {
       ok: false,
       reason: expect.stringContaining("still due") as string,
     });
+  });
+
+  it("forget the failure of an id that was cleared or moved before its next try", async () => {
+    const { clock, due, env, set, start } = await createBench();
+    await set({ cleared: 0, moved: 0 });
+    const component = await start(() => Promise.reject(new Error("disk")));
+    await clock.advance(500);
+    expect(component.health?.()).toMatchObject({ ok: false });
+    await env.write((tx) => {
+      due.clear(tx, "cleared");
+      due.set(tx, "moved", clock.now() + 3_600_000);
+    });
+    await clock.advance(2_000);
+    expect(component.health?.()).toEqual({ ok: true });
+    const before = clock.armed();
+    await clock.advance(30_000);
+    expect(clock.armed() - before).toBeLessThan(5);
+  });
+
+  it("try again only what a claim left that handled some of its ids and then failed", async () => {
+    const { batches, clock, due, env, set, start } = await createBench();
+    await set({ first: 0, second: 0, third: 0 });
+    let fails = true;
+    const component = await start(async (ids) => {
+      await env.write((tx) => due.take(tx, ids[0] ?? ""));
+      if (fails) throw new Error("disk");
+    });
+    await clock.advance(500);
+    fails = false;
+    await clock.advance(4_000);
+    expect(batches).toEqual([["first", "second", "third"], ["second"], ["third"]]);
+    expect(component.health?.()).toEqual({ ok: true });
+    const before = clock.armed();
+    await clock.advance(30_000);
+    expect(clock.armed() - before).toBeLessThan(5);
+  });
+
+  it("wait for a slow second try without looking meanwhile", async () => {
+    const { batches, clock, set, start } = await createBench();
+    await set({ slow: 0 });
+    await start(
+      (_, signal) =>
+        batches.length === 1
+          ? Promise.reject(new Error("disk"))
+          : new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
+      { batch: 256, parallel: 2 },
+    );
+    await clock.advance(2_000);
+    const before = clock.armed();
+    await clock.advance(20_000);
+    expect(batches).toEqual([["slow"], ["slow"]]);
+    expect(clock.armed() - before).toBeLessThan(5);
+  });
+
+  it("are no more at once than allowed, with one that failed among them", async () => {
+    const { clock, due, env, batches, set, start } = await createBench();
+    await set({ poison: 0 });
+    let now = 0;
+    let most = 0;
+    await start(async (ids) => {
+      now += 1;
+      most = Math.max(most, now);
+      if (ids.includes("long"))
+        await new Promise<void>((resolve) => clock.timer(clock.monotonic() + 2_000, resolve));
+      const fails = batches.length === 1;
+      await env.write((tx) => {
+        if (!fails) for (const id of ids) due.take(tx, id);
+      });
+      now -= 1;
+      if (fails) throw new Error("disk");
+    });
+    await clock.advance(500);
+    await set({ long: 0 });
+    await clock.advance(500);
+    await set({ earlier: -5_000 });
+    await clock.advance(3_000);
+    expect(env.status().rows).toEqual({ lease_due: 0, lease_due_at: 0 });
+    expect(most).toBe(1);
+  });
+
+  it("are healthy again once the store can be read, with nothing due", async () => {
+    const { clock, env } = await createBench();
+    let fails = true;
+    const component = createDue(
+      {
+        env: {
+          ...env,
+          read: (view) => {
+            if (fails) throw new Error("disk");
+            return env.read(view);
+          },
+        } as Env,
+        clock,
+        log: quietLog,
+      },
+      "lease",
+      10_000,
+    ).run(() => Promise.resolve(), { batch: 1, parallel: 1 });
+    onTestFinished(() => component.stop(1));
+    await component.start(never, () => {});
+    expect(component.health?.()).toMatchObject({ ok: false });
+    fails = false;
+    await clock.advance(71_000);
+    expect(component.health?.()).toEqual({ ok: true });
   });
 
   it("stop: the claim that runs is told and waited for, and nothing is handed over afterwards", async () => {
