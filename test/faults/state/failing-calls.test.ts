@@ -63,7 +63,15 @@ vi.mock("node:fs/promises", async (original) =>
 );
 
 const CODES =
-  process.env["STEWARD_TEST_LONG"] === undefined ? ["EIO"] : ["EIO", "ENOSPC", "EMFILE", "EACCES"];
+  process.env["STEWARD_TEST_LONG"] === undefined
+    ? ["EIO", "EACCES"]
+    : ["EIO", "EACCES", "ENOSPC", "EMFILE"];
+/** What a failed opening is then; a failing disk has several. */
+const TOLD: Readonly<Record<string, string>> = {
+  EACCES: "denied",
+  ENOSPC: "disk_full",
+  EMFILE: "exhausted",
+};
 const never = new AbortController().signal;
 
 function open(directory: string): Promise<Env> {
@@ -103,6 +111,11 @@ async function failEach(
   throw new Error("it never ends");
 }
 
+function expectTold(code: string, failure: unknown): void {
+  const told = TOLD[code];
+  if (failure !== undefined && told !== undefined) expect(toStewardError(failure).code).toBe(told);
+}
+
 describe.each(CODES)("%s", (code) => {
   it("while a store is made: there is none or a whole one afterwards", async () => {
     let directory = temporaryFolder();
@@ -112,7 +125,8 @@ describe.each(CODES)("%s", (code) => {
         directory = temporaryFolder();
         await (await open(directory)).close();
       },
-      async () => {
+      async (failure) => {
+        expectTold(code, failure);
         const env = await open(directory);
         expect(env.status()).toMatchObject({ healthy: true, rows: { people: 0 } });
         await env.close();
@@ -132,7 +146,8 @@ describe.each(CODES)("%s", (code) => {
       async () => {
         await (await open(directory)).close();
       },
-      async () => {
+      async (failure) => {
+        expectTold(code, failure);
         const env = await open(directory);
         expect(contents(env)).toBe(before);
         await env.close();

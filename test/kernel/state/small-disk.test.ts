@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readlinkSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import type { Env } from "../../../src/kernel/state/types.ts";
 import { mountSmallDisk, noSmallDisk } from "./fixtures/small-disk.ts";
-import { numbers, openEnv, temporaryFolder } from "./fixtures/tables.ts";
+import { allTables, numbers, openEnv, temporaryFolder } from "./fixtures/tables.ts";
 
 if (noSmallDisk !== undefined)
   process.stderr.write(`the tests on a small disk are skipped: ${noSmallDisk}\n`);
@@ -132,7 +132,51 @@ describe.skipIf(noSmallDisk !== undefined)("a store on a full disk", () => {
     rmSync(join(disk, "ballast"));
     expect((await openEnv(disk)).status().healthy).toBe(true);
   });
+
+  it("is refused as full, and kept closed, without room for the tables of a newer version", async () => {
+    const disk = mountSmallDisk(1);
+    await (await openEnv(disk)).close();
+    const ballast = join(disk, "ballast");
+    writeFileSync(ballast, new Uint8Array(freeBytes(disk)));
+    const newer = Array.from({ length: 60 }, (_, at) => ({
+      ...numbers,
+      name: `${"long".repeat(50)}${at}`,
+    }));
+    const tables = [...allTables, ...newer];
+    await expect(openEnv(disk, { tables })).rejects.toMatchObject({
+      code: "disk_full",
+      remedy: "free space on its disk",
+    });
+    expect(openFiles().filter((path) => path.startsWith(disk))).toEqual([]);
+    rmSync(ballast);
+    expect((await openEnv(disk, { tables })).status().healthy).toBe(true);
+  });
+
+  it("refuses to begin where only some of it fits, and keeps no file open", async () => {
+    const disk = mountSmallDisk(1);
+    const ballast = join(disk, "ballast");
+    for (let pages = 1; pages <= 12; pages += 1) {
+      rmSync(ballast, { force: true });
+      writeFileSync(ballast, new Uint8Array(freeBytes(disk) - pages * 4_096));
+      const refused = await openEnv(disk).catch((error: unknown) => error);
+      expect(refused, `${pages} pages`).toMatchObject({ code: "disk_full" });
+      expect(openFiles().filter((path) => path.startsWith(disk))).toEqual([]);
+    }
+    rmSync(ballast);
+    expect((await openEnv(disk)).status().healthy).toBe(true);
+  });
 });
+
+/** Paths that this process has open. */
+function openFiles(): string[] {
+  return readdirSync("/proc/self/fd").flatMap((descriptor) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${descriptor}`)];
+    } catch {
+      return []; // closed meanwhile
+    }
+  });
+}
 
 function freeBytes(folder: string): number {
   const { bavail, bsize } = statfsSync(folder);

@@ -213,8 +213,9 @@ async function verifyPaths(locations: readonly StoreLocation[]): Promise<void> {
 function openSource({ directory, name }: StoreLocation): Source {
   const path = join(directory, `${name}.mdb`);
   prepareLockFile(path);
+  let root: RootDatabase<Buffer, Uint8Array> | undefined;
   try {
-    const root = open<Buffer, Uint8Array>({
+    root = open<Buffer, Uint8Array>({
       path,
       noSubdir: true,
       readOnly: true,
@@ -225,6 +226,7 @@ function openSource({ directory, name }: StoreLocation): Source {
     });
     return { name, path, root, stores: rawStores(root) };
   } catch (error) {
+    void root?.close();
     throw lmdbError(error, path);
   }
 }

@@ -2,7 +2,7 @@
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { DISK, diskFaultOf } from "../../base/system/disk-faults.ts";
-import { StewardError } from "../../base/errors.ts";
+import { StewardError, systemCodeOf, toStewardError } from "../../base/errors.ts";
 
 /**
  * With less free space than this, a failed write is reported as a full disk; about two groups of
@@ -46,13 +46,19 @@ export function lmdbError(cause: unknown, path: string): StewardError {
       cause,
     });
   }
-  if (/Permission denied|Operation not permitted/.test(text)) {
+  const known = toStewardError(cause).code;
+  if (known === "denied" || /permission denied|operation not permitted/i.test(text)) {
     return new StewardError("denied", `${path} cannot be opened: permission denied`, {
       remedy: "let Steward's user read and write it",
       cause,
     });
   }
-  return new StewardError("internal", `LMDB failed on ${path}`, { cause });
+  const system = systemCodeOf(cause);
+  return new StewardError(
+    known,
+    system === undefined ? `LMDB failed on ${path}` : `${path} cannot be used (${system})`,
+    { cause },
+  );
 }
 
 /**

@@ -3,11 +3,11 @@
  * then writes the meta page through a synchronous descriptor, and only then resolves. So a resolved
  * transaction is durable (docs/decisions/state-flushed.md).
  */
-import { existsSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { open } from "lmdb";
 import type { Database, RootDatabase } from "lmdb";
 import { assert, StewardError } from "../../base/errors.ts";
-import { watchFile } from "./file-watch.ts";
+import { watchFile, type FileWatch } from "./file-watch.ts";
 import type { KeyRing } from "../codec/key-ring.ts";
 import { whileStoring } from "./last-write.ts";
 import { commitError, lmdbError } from "./lmdb-error.ts";
@@ -71,6 +71,12 @@ export interface LmdbFile {
   close(): Promise<void>;
 }
 
+/** An environment and its sub-databases, in the order of the checks. */
+interface OpenFile {
+  readonly root: RootDatabase<Buffer, Uint8Array>;
+  readonly databases: readonly Database<Buffer, Uint8Array>[];
+}
+
 interface PageCounts {
   readonly treeBranchPageCount: number;
   readonly treeLeafPageCount: number;
@@ -84,16 +90,22 @@ interface RootStats extends PageCounts {
   readonly free: PageCounts;
 }
 
+/** The two meta pages that LMDB begins a file with, of the largest page that a system has. */
+const FIRST_PAGES_BYTES = 2 * 65_536;
+
 /**
  * Creates a missing data file, empty, with mode 0600: LMDB would make it world-readable, and treats
- * an empty file as new. An existing one keeps its mode. Throws `disk_full` as LMDB's own failures
- * do.
+ * an empty file as new. Room for its first pages is tried: lmdb 3.5.6 ends the process with SIGSEGV
+ * when they cannot be written. An existing file keeps its mode. Throws `disk_full` as LMDB's own
+ * failures do.
  */
 export function createDataFile(path: string): void {
   if (existsSync(path)) return;
   try {
-    writeFileSync(path, "", { mode: 0o600, flag: "wx" });
+    writeFileSync(path, new Uint8Array(FIRST_PAGES_BYTES), { mode: 0o600, flag: "wx" });
+    truncateSync(path, 0);
   } catch (error) {
+    rmSync(path, { force: true });
     throw lmdbError(error, path);
   }
 }
@@ -133,15 +145,22 @@ export function openLmdbFile(
     keyEncoding: "binary",
     maxDbs: checks.size + FOREIGN_STORES,
   } as const;
-  const openRoot = (): RootDatabase<Buffer, Uint8Array> => {
+  const openAll = (): OpenFile => {
     prepareLockFile(path);
+    let root: RootDatabase<Buffer, Uint8Array> | undefined;
     try {
-      return open<Buffer, Uint8Array>(options);
+      const from = (root = open<Buffer, Uint8Array>(options));
+      const databases = [...checks.keys()].map((name) =>
+        from.openDB<Buffer, Uint8Array>({ name, encoding: "binary", keyEncoding: "binary" }),
+      );
+      return { root, databases };
     } catch (error) {
+      void root?.close(); // at once: nothing was written yet
       throw lmdbError(error, path);
     }
   };
-  let root: RootDatabase<Buffer, Uint8Array> | undefined = openRoot();
+  const first = openAll();
+  let root: RootDatabase<Buffer, Uint8Array> | undefined = first.root;
   const opened = (): RootDatabase<Buffer, Uint8Array> => {
     if (root === undefined)
       throw new StewardError("not_ready", `${path} is closed after a failed write`, {
@@ -150,18 +169,19 @@ export function openLmdbFile(
       });
     return root;
   };
-  const databases = (from: RootDatabase<Buffer, Uint8Array>): Database<Buffer, Uint8Array>[] =>
-    [...checks.keys()].map((name) =>
-      from.openDB<Buffer, Uint8Array>({ name, encoding: "binary", keyEncoding: "binary" }),
-    );
-  const first = databases(root);
   const stores = new Map(
     [...checks].map(([name, check], at) => [
       name,
-      { name, db: first[at] as Database<Buffer, Uint8Array>, check },
+      { name, db: first.databases[at] as Database<Buffer, Uint8Array>, check },
     ]),
   );
-  const watch = watchFile(path);
+  let watch: FileWatch;
+  try {
+    watch = watchFile(path);
+  } catch (error) {
+    void root.close();
+    throw lmdbError(error, path);
+  }
   return {
     path,
     ring,
@@ -210,10 +230,10 @@ export function openLmdbFile(
       root = undefined;
       try {
         if (old !== undefined) await whileStoring(() => old.close());
-        const fresh = openRoot();
-        for (const [at, db] of databases(fresh).entries())
+        const fresh = openAll();
+        for (const [at, db] of fresh.databases.entries())
           ([...stores.values()][at] as { db: Database<Buffer, Uint8Array> }).db = db;
-        root = fresh;
+        root = fresh.root;
       } catch (error) {
         throw lmdbError(error, path);
       }

@@ -3,7 +3,15 @@
  * opens it: lmdb 3.5.6 ends the process with SIGSEGV when it cannot be opened, and a file that LMDB
  * makes has holes, where a full disk ends the process with SIGBUS.
  */
-import { accessSync, closeSync, constants, openSync, rmSync, statSync, writeSync } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  openSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { StewardError, systemCodeOf, toStewardError } from "../../base/errors.ts";
 import { diskFaultOf } from "../../base/system/disk-faults.ts";
 import { giveToFolderOwner } from "../../base/system/folder-owner.ts";
@@ -34,7 +42,7 @@ function allocate(lock: string): void {
   const descriptor = openSync(lock, "w", 0o600);
   try {
     giveToFolderOwner(descriptor, lock);
-    writeSync(descriptor, new Uint8Array(LOCK_FILE_BYTES));
+    writeFileSync(descriptor, new Uint8Array(LOCK_FILE_BYTES)); // whole, where writeSync may stop early
   } catch (error) {
     rmSync(lock, { force: true });
     throw error;
