@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, truncateSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { chownSync, readdirSync, readFileSync, truncateSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
@@ -53,6 +53,19 @@ async function run(
 }
 
 describe("steward backup", () => {
+  it.skipIf(process.geteuid?.() !== 0)(
+    "as root leaves the folders it makes in a state folder to the daemon's user",
+    async () => {
+      const state = folder();
+      await close(await openStores(state));
+      chownSync(state, 65_534, 65_534);
+      const target = join(state, "backups/manual");
+      expect(await run(backup, { target, directory: undefined }, state)).toMatchObject({ code: 0 });
+      for (const path of [join(state, "backups"), target])
+        expect(statSync(path)).toMatchObject({ uid: 65_534, gid: 65_534 });
+    },
+  );
+
   it("copies what cannot be made anew, says what it did, and gives a folder that check finds sound", async () => {
     const state = folder();
     await close(await openStores(state));

@@ -1,5 +1,5 @@
 /** Who owns files that a command of root makes in a folder of somebody else. */
-import { fchownSync, statSync } from "node:fs";
+import { closeSync, constants, fchownSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
@@ -13,5 +13,17 @@ export function giveToFolderOwner(descriptor: number, path: string): void {
     fchownSync(descriptor, uid, gid);
   } catch {
     // A file system without owners, or a root without that capability.
+  }
+}
+
+/** Does the same for a folder that was just made. */
+export function giveFolderToParentOwner(path: string): void {
+  if (process.geteuid?.() !== 0) return;
+  // The parent's owner could have put a link in its place.
+  const folder = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    giveToFolderOwner(folder, path);
+  } finally {
+    closeSync(folder);
   }
 }

@@ -10,6 +10,7 @@ import { open } from "lmdb";
 import type { RootDatabase } from "lmdb";
 import type { Clock } from "../../base/clock.ts";
 import { StewardError } from "../../base/errors.ts";
+import { giveFolderToParentOwner } from "../../base/system/folder-owner.ts";
 import { makeFolder } from "../../base/system/folder.ts";
 import { backupState, pinState, rawStores, writeWhole } from "./backup.ts";
 import type { PinnedState } from "./backup.ts";
@@ -195,9 +196,12 @@ export function locateExternalStores(
   return there;
 }
 
-/** Creates the folder; throws `conflict` when it holds anything. */
+/**
+ * Creates the folder; throws `conflict` when it holds anything. Made by root below a folder of
+ * another user it is that user's: a daemon keeps its own backups beside those that root makes.
+ */
 export function prepareTarget(target: string): void {
-  makeFolder(target);
+  makeFolder(target, giveFolderToParentOwner);
   if (readdirSync(target).length > 0)
     throw new StewardError("conflict", `${target} is not empty`, {
       rule: "empty target",

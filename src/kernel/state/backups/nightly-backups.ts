@@ -10,17 +10,20 @@ import { ownMessage, StewardError, toStewardError } from "../../base/errors.ts";
 import { makeFolder } from "../../base/system/folder.ts";
 import type { Log } from "../../base/log.ts";
 import type { Component, Health } from "../../supervisor/component.ts";
+import { late, waitFor } from "../../async/wait.ts";
 import { createScheduler } from "../../supervisor/scheduler.ts";
 import type { BackupJob, RunBackup } from "./backup-job.ts";
 import { isBackupDue, isDatedAhead } from "./backup-times.ts";
 import type { TimeOfDay } from "./backup-times.ts";
 import { locateExternalStores, storeNames, type StoreLocation } from "./folder-backup.ts";
-import { backupName, keptBackups, removeIncomplete, removeOldest } from "./kept-backups.ts";
+import { KeptBackups, type KeptBackup } from "./kept-backups.ts";
 import { fileBytes } from "../file/lmdb-file.ts";
 
 const LOOK_EVERY_MS = 60_000;
 const MAX_BACKUP_MS = 6 * 3_600_000;
 const RETRY_MS = 3_600_000;
+/** A network share that takes longer to list its files is down. */
+const ANSWER_MS = 30_000;
 /**
  * Free space that must remain after a backup, besides a tenth of its size for concurrent writes.
  */
@@ -88,6 +91,10 @@ export function createBackups(deps: BackupsDeps, options: BackupsOptions): Backu
     name: "backups",
     needs: options.needs,
     readiness: "reported",
+    async start(signal, beat) {
+      void keeper.lookForNewest(); // the start does not wait for a folder that may be elsewhere
+      await scheduler.start(signal, beat);
+    },
     look,
     health: () => keeper.health(),
     figures: () => keeper.figures(),
@@ -97,17 +104,20 @@ export function createBackups(deps: BackupsDeps, options: BackupsOptions): Backu
 class Keeper {
   readonly #deps: BackupsDeps;
   readonly #options: BackupsOptions;
+  readonly #kept: KeptBackups;
   readonly #startedMs: number;
   #failure: string | undefined;
   #figures: BackupFigures = { succeeded: 0, failed: 0, newestMs: undefined };
   /** Monotonic. */
   #retryAtMs = Number.NEGATIVE_INFINITY;
+  /** The only one that runs: a folder that does not answer keeps it. */
+  #listing: Promise<KeptBackup[]> | undefined;
 
   constructor(deps: BackupsDeps, options: BackupsOptions) {
     this.#deps = deps;
     this.#options = options;
+    this.#kept = new KeptBackups(options.target, options.directory);
     this.#startedMs = deps.clock.monotonic();
-    this.#count({ newestMs: this.#newestMs() });
   }
 
   health(): Health {
@@ -118,42 +128,65 @@ class Keeper {
     return this.#figures;
   }
 
-  async look(signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.#deps;
+  /** Never rejects. */
+  async lookForNewest(): Promise<void> {
     try {
-      if (clock.monotonic() < this.#retryAtMs || !this.#isDue()) return;
-      if (await this.#make(signal))
-        this.#count({ succeeded: this.#figures.succeeded + 1, newestMs: this.#newestMs() });
-      this.#failure = undefined;
-    } catch (thrown) {
-      if (signal.aborted) return;
-      const error = toStewardError(thrown);
-      this.#count({ failed: this.#figures.failed + 1 });
-      this.#retryAtMs = clock.monotonic() + RETRY_MS;
-      this.#failure = `the last backup failed: ${ownMessage(error)}`;
-      log.warn("the backup failed; the next attempt is in one hour", {
-        error,
-        directory: this.#options.target,
-      });
+      await this.#findNewest();
+    } catch (error) {
+      this.#fail(error);
     }
   }
 
-  #isDue(): boolean {
+  async look(signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps;
-    const newestMs = this.#newestMs();
-    this.#count({ newestMs });
+    try {
+      if (clock.monotonic() < this.#retryAtMs || !(await this.#isDue())) return;
+      if (await this.#make(signal)) {
+        this.#count({ succeeded: this.#figures.succeeded + 1 });
+        await this.#findNewest();
+      }
+      this.#failure = undefined;
+    } catch (thrown) {
+      const error = toStewardError(signal.aborted ? signal.reason : thrown);
+      if (!signal.aborted || error.code !== "cancelled") this.#fail(error);
+    }
+  }
+
+  #fail(thrown: unknown): void {
+    const error = toStewardError(thrown);
+    this.#count({ failed: this.#figures.failed + 1 });
+    this.#retryAtMs = this.#deps.clock.monotonic() + RETRY_MS;
+    this.#failure = `the last backup failed: ${ownMessage(error)}`;
+    this.#deps.log.warn("the backup failed; the next attempt is in one hour", {
+      error,
+      directory: this.#options.target,
+    });
+  }
+
+  async #isDue(): Promise<boolean> {
+    const { clock } = this.#deps;
     return isBackupDue({
+      newestMs: await this.#findNewest(),
       nowMs: clock.now(),
       at: this.#options.at,
-      newestMs,
       upMs: clock.monotonic() - this.#startedMs,
     });
   }
 
-  #newestMs(): number | undefined {
-    const nowMs = this.#deps.clock.now();
-    return keptBackups(this.#options.target).find(({ madeAtMs }) => !isDatedAhead(madeAtMs, nowMs))
-      ?.madeAtMs;
+  async #findNewest(): Promise<number | undefined> {
+    const { clock } = this.#deps;
+    this.#listing ??= this.#kept.list().finally(() => (this.#listing = undefined));
+    const kept = await waitFor(this.#listing, { clock, timeoutMs: ANSWER_MS });
+    if (kept === late)
+      throw new StewardError(
+        "not_ready",
+        `the folder of the backups, ${this.#options.target}, does not answer`,
+        { remedy: "see whether its disk or network share works" },
+      );
+    const nowMs = clock.now();
+    const newestMs = kept.find(({ madeAtMs }) => !isDatedAhead(madeAtMs, nowMs))?.madeAtMs;
+    this.#count({ newestMs });
+    return newestMs;
   }
 
   #count(figures: Partial<BackupFigures>): void {
@@ -169,15 +202,15 @@ class Keeper {
     const folder = { directory, derived, elsewhere };
     if (storesToCopy(folder).length === 0) return false;
     makeFolder(target);
-    await removeIncomplete(target);
+    await this.#kept.removeIncomplete();
     checkRoom(target, folder, REMEDY);
-    const name = backupName(clock.now());
+    const name = await this.#kept.nameAt(clock.now());
     try {
       const { stores: made } = await run(
         { ...folder, target: join(target, name), version },
         signal,
       );
-      const removed = await removeOldest(target, { keep, fresh: name, nowMs: clock.now() });
+      const removed = await this.#kept.removeOldest({ keep, fresh: name, nowMs: clock.now() });
       log.info("backup made and verified", {
         path: join(target, name),
         stores: made.length,

@@ -1,6 +1,15 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { Clock } from "../../../../src/kernel/base/clock.ts";
 import { StewardError } from "../../../../src/kernel/base/errors.ts";
 import { runBackupProcess } from "../../../../src/kernel/state/backups/backup-job.ts";
@@ -8,13 +17,13 @@ import type { RunBackup } from "../../../../src/kernel/state/backups/backup-job.
 import { isBackupDue, parseTimeOfDay } from "../../../../src/kernel/state/backups/backup-times.ts";
 import { MANIFEST } from "../../../../src/kernel/state/backups/folder-backup.ts";
 import type { StoreLocation } from "../../../../src/kernel/state/backups/folder-backup.ts";
-import { backupName, keptBackups } from "../../../../src/kernel/state/backups/kept-backups.ts";
 import { createBackups } from "../../../../src/kernel/state/backups/nightly-backups.ts";
 import type {
   Backups,
   BackupsOptions,
 } from "../../../../src/kernel/state/backups/nightly-backups.ts";
 import { contents, fillStore, makeStore } from "../fixtures/damage.ts";
+import { createManualClock } from "../../supervisor/manual-clock.ts";
 import { openEnv, quietLog, temporaryFolder } from "../fixtures/tables.ts";
 
 const HOUR_MS = 3_600_000;
@@ -90,14 +99,27 @@ interface Night {
   readonly jobs: string[];
 }
 
+/** The name of a backup that Steward made before state folders had ids. */
+function backupName(atMs: number): string {
+  return `steward-${new Date(atMs).toISOString().replaceAll(/[-:]|\.\d+/g, "")}`;
+}
+
+/** Names of the backups in a folder without the ids of state folders. */
+function backupsIn(target: string): string[] {
+  return readdirSync(target)
+    .map((name) => name.replace(/-[0-9a-f]{8}$/, ""))
+    .sort();
+}
+
 /** Backups of a folder with one store, made by `run`. */
 async function someNight(
   run: RunBackup = copy,
   options: Partial<BackupsOptions> = {},
+  itsClock?: Clock,
 ): Promise<Night> {
   const directory = temporaryFolder();
   await makeStore(directory);
-  const target = join(temporaryFolder(), "backups");
+  const target = options.target ?? join(temporaryFolder(), "backups");
   const clock = {
     nowMs: night,
     now: () => clock.nowMs,
@@ -106,7 +128,7 @@ async function someNight(
   };
   const jobs: string[] = [];
   const backups = createBackups(
-    { clock, log: quietLog, run: (job, signal) => (jobs.push(job.target), run(job, signal)) },
+    { clock: itsClock ?? clock, log: quietLog, run: (job, signal) => (jobs.push(job.target), run(job, signal)) },
     { directory, target, at, keep: 2, derived: () => [], version: "1", needs: [], ...options },
   );
   return { clock, target, backups, jobs };
@@ -114,7 +136,12 @@ async function someNight(
 
 const copy: RunBackup = (job) => {
   const madeAtMs = Number(
-    new Date(job.target.slice(-16).replace(/^(....)(..)(..)T(..)(..)(..)Z$/, "$1-$2-$3T$4:$5:$6Z")),
+    new Date(
+      job.target.replace(
+        /^.*steward-(....)(..)(..)T(..)(..)(..)Z(-[0-9a-f]{8})?$/,
+        "$1-$2-$3T$4:$5:$6Z",
+      ),
+    ),
   );
   mkdirSync(job.target, { recursive: true });
   const manifest = { format: 1 as const, steward: "1", madeAtMs, stores: [], leftOut: [] };
@@ -130,7 +157,7 @@ describe("nightly backups", () => {
       await backups.look(never);
       clock.nowMs += HOUR_MS;
     }
-    expect(readdirSync(target).sort()).toEqual([
+    expect(backupsIn(target)).toEqual([
       "photos",
       backupName(night + 3 * DAY_MS),
       backupName(night + 4 * DAY_MS),
@@ -174,7 +201,7 @@ describe("nightly backups", () => {
     works = true;
     clock.nowMs += 1;
     await backups.look(never);
-    expect([jobs.length, backups.health?.(), keptBackups(target).length]).toEqual([
+    expect([jobs.length, backups.health?.(), readdirSync(target).length]).toEqual([
       2,
       { ok: true },
       1,
@@ -204,7 +231,7 @@ describe("nightly backups", () => {
     const half = join(target, backupName(night - DAY_MS));
     mkdirSync(half);
     await backups.look(never);
-    expect(readdirSync(target)).toEqual([backupName(night)]);
+    expect(backupsIn(target)).toEqual([backupName(night)]);
   });
 
   it("are one a night after the clock was set back for years, and push out those dated ahead first", async () => {
@@ -224,7 +251,7 @@ describe("nightly backups", () => {
       clock.nowMs += 10 * 60_000;
     }
     expect(jobs).toHaveLength(2);
-    expect(readdirSync(target).sort()).toEqual([
+    expect(backupsIn(target)).toEqual([
       backupName(night),
       backupName(night + DAY_MS),
       backupName(night + 3_000 * DAY_MS),
@@ -237,11 +264,121 @@ describe("nightly backups", () => {
     expect([idle.jobs, existsSync(idle.target)]).toEqual([[], false]);
     const stop = new AbortController();
     const stopped = await someNight(() => {
-      stop.abort(new Error("stopped"));
+      stop.abort(new StewardError("cancelled", "stopped"));
       return Promise.reject(new Error("stopped"));
     });
     await stopped.backups.look(stop.signal);
     expect(stopped.backups.health?.()).toEqual({ ok: true });
+  });
+});
+
+describe("nightly backups that cannot be made", () => {
+  it("do not keep the daemon from starting; the reason is shown and the next try is in an hour", async () => {
+    const file = join(temporaryFolder(), "file");
+    writeFileSync(file, "");
+    const { backups, clock, jobs } = await someNight(copy, { target: file });
+    await backups.start(never, () => {});
+    await vi.waitFor(() =>
+      expect(backups.health?.()).toEqual({
+        ok: false,
+        reason: `the last backup failed: the backups in ${file} cannot be listed (ENOTDIR)`,
+      }),
+    );
+    await backups.stop(1_000);
+    rmSync(file);
+    clock.nowMs += HOUR_MS;
+    await backups.look(never);
+    expect([jobs.length, backups.health?.()]).toEqual([1, { ok: true }]);
+  });
+
+  it("count as failed when they take longer than they may", async () => {
+    const stop = new AbortController();
+    const { backups, clock, jobs } = await someNight(() => {
+      stop.abort(new StewardError("deadline", "backup took longer than 6 h"));
+      return Promise.reject(new Error("killed"));
+    });
+    await backups.look(stop.signal);
+    expect(backups.health?.()).toEqual({
+      ok: false,
+      reason: "the last backup failed: backup took longer than 6 h",
+    });
+    expect(backups.figures()).toMatchObject({ succeeded: 0, failed: 1 });
+    clock.nowMs += HOUR_MS - 1;
+    await backups.look(never);
+    expect(jobs).toHaveLength(1);
+  });
+
+  it("say that their folder does not answer, and hold nothing up meanwhile", async () => {
+    const target = temporaryFolder();
+    const half = join(target, backupName(night));
+    mkdirSync(half);
+    // Reading a pipe without a writer takes for ever, like a file of a server that is gone.
+    const pipe = join(half, MANIFEST);
+    expect(spawnSync("mkfifo", [pipe]).status).toBe(0);
+    const clock = createManualClock();
+    const { backups } = await someNight(copy, { target }, clock);
+    const look = backups.look(never);
+    await vi.waitFor(() => expect(clock.timers()).toBe(1));
+    await clock.advance(30_000);
+    await look;
+    expect(backups.health?.()).toEqual({
+      ok: false,
+      reason: `the last backup failed: the folder of the backups, ${target}, does not answer`,
+    });
+    closeSync(openSync(pipe, "r+")); // lets the reader end
+  });
+});
+
+describe("nightly backups of several state folders in one folder", () => {
+  it("are made, counted and removed by each on its own", async () => {
+    const target = temporaryFolder();
+    const first = await someNight(copy, { target });
+    const second = await someNight(copy, { target });
+    for (let days = 0; days < 3; days += 1) {
+      for (const { backups, clock } of [first, second]) {
+        await backups.look(never);
+        clock.nowMs += DAY_MS;
+      }
+    }
+    const nights = [night + DAY_MS, night + 2 * DAY_MS].map(backupName);
+    expect(backupsIn(target)).toEqual(nights.flatMap((name) => [name, name]));
+    expect(first.backups.figures()).toMatchObject({ succeeded: 3, failed: 0 });
+    expect(second.backups.figures()).toMatchObject({ succeeded: 3, failed: 0 });
+  });
+
+  it("do not remove one that another is making", async () => {
+    const target = temporaryFolder();
+    const running = Promise.withResolvers<void>();
+    const slow = await someNight(
+      async (job, signal) => {
+        mkdirSync(job.target, { recursive: true });
+        await running.promise;
+        return copy(job, signal);
+      },
+      { target },
+    );
+    const look = slow.backups.look(never);
+    await vi.waitFor(() => expect(slow.jobs).toHaveLength(1));
+    const other = await someNight(copy, { target });
+    await other.backups.look(never);
+    expect(existsSync(slow.jobs[0] ?? "")).toBe(true);
+    running.resolve();
+    await look;
+    expect(readdirSync(target)).toHaveLength(2);
+  });
+
+  it("keep their id over a restart, and count those of a Steward without ids as theirs", async () => {
+    const directory = temporaryFolder();
+    await makeStore(directory);
+    const target = temporaryFolder();
+    const old = { directory: "", derived: [], version: "" };
+    await copy({ ...old, target: join(target, backupName(night - DAY_MS)) }, never);
+    await copy({ ...old, target: join(target, backupName(night - 2 * DAY_MS)) }, never);
+    await (await someNight(copy, { target, directory })).backups.look(never);
+    expect(backupsIn(target)).toEqual([backupName(night - DAY_MS), backupName(night)]);
+    const again = await someNight(copy, { target, directory });
+    await again.backups.look(never);
+    expect([again.jobs, again.backups.figures().newestMs]).toEqual([[], night]);
   });
 });
 
