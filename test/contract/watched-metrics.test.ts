@@ -2,7 +2,6 @@
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it, vi } from "vitest";
-import { backupName } from "../../src/kernel/state/backups/kept-backups.ts";
 import { folderConfig, smallArchive, writeFiles } from "./corpus.ts";
 import { jobEnd, removeTemporaryFolders, rest, startDaemon, temporaryFolder } from "./daemon.ts";
 
@@ -17,7 +16,8 @@ it("has the last sync, archives that answer, the newest backup and the free disk
   writeFiles(papers, smallArchive);
   // Of an earlier process: complete, and an hour old.
   const made = new Date(Math.floor(Date.now() / 1_000) * 1_000 - HOUR_MS);
-  const backup = join(state, "backups", backupName(made.getTime()));
+  const name = `steward-${made.toISOString().replaceAll(/[-:]|\.\d+/g, "")}`;
+  const backup = join(state, "backups", name);
   mkdirSync(backup, { recursive: true });
   writeFileSync(
     join(backup, "manifest.json"),

@@ -6,6 +6,7 @@ import { randomFillSync } from "node:crypto";
 import { rmSync, statSync, statfsSync, truncateSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { backoffMs, type Backoff } from "../../async/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
 import { StewardError, toStewardError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -17,6 +18,11 @@ export const RESERVE_BYTES = 16 * 2 ** 20;
  * The reserve is rebuilt only when as much space stays free beside it; checked at most this often.
  */
 const LOOK_EVERY_MS = 1_000;
+/**
+ * Wait before it is rebuilt, longer each time that fails or is followed by a full disk within two
+ * minutes: the free space of a disk says nothing of a user's quota.
+ */
+const REBUILD: Backoff = { firstMs: 1_000, maxMs: 60_000 };
 
 /** Shared by the environments of a folder. */
 export interface Reserve {
@@ -47,17 +53,29 @@ export function createReserve({ directory, bytes, clock, log }: ReserveOptions):
   const path = join(directory, "reserve");
   let state: "ready" | "released" | "filling" = "ready";
   let lookAt = 0;
+  let failures = 0;
+  let filledAt = Number.NEGATIVE_INFINITY;
+  let isWarned = false;
+  const wait = (): void => {
+    failures += 1;
+    lookAt = clock.monotonic() + backoffMs(failures, REBUILD);
+  };
   const fill = async (): Promise<void> => {
     state = "filling";
     try {
       await writeFile(path, bytes);
       state = "ready";
+      filledAt = clock.monotonic();
+      isWarned = false;
     } catch (error) {
       state = "released";
-      log.warn("cannot reserve disk space for urgent writes", {
-        error: toStewardError(error),
-        path,
-      });
+      wait();
+      if (!isWarned)
+        log.warn("cannot reserve disk space for urgent writes", {
+          error: toStewardError(error),
+          path,
+        });
+      isWarned = true;
     }
   };
   return {
@@ -71,6 +89,8 @@ export function createReserve({ directory, bytes, clock, log }: ReserveOptions):
         { path, freedBytes: bytes },
       );
       state = "released";
+      if (clock.monotonic() - filledAt > 2 * REBUILD.maxMs) failures = 0;
+      wait();
       try {
         free(path);
       } catch (error) {
