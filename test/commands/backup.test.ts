@@ -1,4 +1,12 @@
-import { chownSync, readdirSync, readFileSync, truncateSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import {
+  chownSync,
+  readdirSync,
+  readFileSync,
+  truncateSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";

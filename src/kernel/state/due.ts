@@ -240,7 +240,11 @@ class Runner {
   #forgetSettled(snapshot: Snapshot, now: number): void {
     const { clock, tables } = this.#deps;
     for (const [id, { fromMs }] of this.#aside)
-      if (fromMs <= clock.monotonic() && !this.#claimed.has(id) && !isDue(snapshot, tables, id, now))
+      if (
+        fromMs <= clock.monotonic() &&
+        !this.#claimed.has(id) &&
+        !isDue(snapshot, tables, id, now)
+      )
         this.#aside.delete(id);
   }
 

@@ -40,7 +40,8 @@ export class KeptBackups {
   /** Complete backups, newest first; other files are ignored. Throws when they cannot be listed. */
   async list(): Promise<KeptBackup[]> {
     const names = await this.#names();
-    for (const name of this.#complete.keys()) if (!names.includes(name)) this.#complete.delete(name);
+    for (const name of this.#complete.keys())
+      if (!names.includes(name)) this.#complete.delete(name);
     for (const name of names) {
       const madeAtMs = this.#complete.get(name) ?? (await this.#read(name));
       if (typeof madeAtMs === "number") this.#complete.set(name, madeAtMs);

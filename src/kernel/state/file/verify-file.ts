@@ -21,9 +21,8 @@ import type { Leaf, Meta, Tree } from "./lmdb-pages.ts";
 import { createRowCheck } from "../codec/row-check.ts";
 import type { RowCheck } from "../codec/row-check.ts";
 import { METADATA_STORE } from "../table.ts";
-import { nextTurn } from "../../async/turns.ts";
+import { Turns } from "../../async/turns.ts";
 
-const YIELD_PAGES = 512;
 const MAX_TREE_DEPTH = 32;
 /** Flags of the tree of free pages (integer keys), and of all others. */
 const FREE_FLAGS = 0x4008;
@@ -50,7 +49,7 @@ export interface VerifyOptions {
 
 /**
  * Resolves with the file's contents, or throws `corrupt` naming what does not match. Yields to
- * other work every 512 pages.
+ * other work as `Turns` does.
  */
 export async function verifyFile(path: string, options: VerifyOptions = {}): Promise<FileReport> {
   const file = openSync(path, "r");
@@ -98,6 +97,7 @@ class Walk {
   readonly #meta: Meta;
   readonly #seen: Uint8Array;
   readonly #options: VerifyOptions;
+  readonly #turns = new Turns();
   #pages = 0;
 
   constructor(file: number, meta: Meta, options: VerifyOptions) {
@@ -170,7 +170,8 @@ class Walk {
     const { counts, compare, visit } = walk;
     this.#take(number, 1);
     const page = readAt(this.#file, number * this.#meta.pageSize, this.#meta.pageSize);
-    if (++this.#pages % YIELD_PAGES === 0) await nextTurn(this.#options.signal);
+    this.#pages += 1;
+    if (this.#turns.over) await this.#turns.give(this.#options.signal);
     if (pageKind(page, number) === "leaf") {
       if (depth !== 1) throw damaged("a tree ends before its depth");
       counts.leafPages += 1;
@@ -180,6 +181,7 @@ class Walk {
         counts.last = leaf.key;
         counts.entries += 1;
         counts.overflowPages += leaf.pages;
+        if (leaf.pages > 0 && this.#turns.over) await this.#turns.give(this.#options.signal);
         await visit?.(leaf);
       }
       return;

@@ -128,7 +128,11 @@ async function someNight(
   };
   const jobs: string[] = [];
   const backups = createBackups(
-    { clock: itsClock ?? clock, log: quietLog, run: (job, signal) => (jobs.push(job.target), run(job, signal)) },
+    {
+      clock: itsClock ?? clock,
+      log: quietLog,
+      run: (job, signal) => (jobs.push(job.target), run(job, signal)),
+    },
     { directory, target, at, keep: 2, derived: () => [], version: "1", needs: [], ...options },
   );
   return { clock, target, backups, jobs };
