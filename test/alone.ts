@@ -16,6 +16,7 @@ export const ALONE: Readonly<Record<string, string>> = {
   "test/profiling/profiles.test.ts": "profiles every thread of its process",
   "test/profiling/push.test.ts": "profiles every thread of its process",
   "test/profiling/threads.test.ts": "inspects every thread of its process",
+  "test/kernel/state/small-disk.test.ts": "looks through the open files of its process",
   "test/kernel/state/folder/directory-lock.test.ts": "counts what garbage collection leaves",
   "test/kernel/state/file/last-write.test.ts": "ends all writes of its process",
 };

@@ -332,7 +332,7 @@ describe("durable timers", () => {
             if (fails) throw new Error("disk");
             return env.read(view);
           },
-        } as Env,
+        },
         clock,
         log: quietLog,
       },
