@@ -140,8 +140,8 @@ class Keeper {
   async look(signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps;
     try {
-      if (clock.monotonic() < this.#retryAtMs || !(await this.#isDue())) return;
-      if (await this.#make(signal)) {
+      if (clock.monotonic() < this.#retryAtMs) return;
+      if ((await this.#isDue()) && (await this.#make(signal))) {
         this.#count({ succeeded: this.#figures.succeeded + 1 });
         await this.#findNewest();
       }

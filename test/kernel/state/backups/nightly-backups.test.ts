@@ -295,6 +295,22 @@ describe("nightly backups that cannot be made", () => {
     expect([jobs.length, backups.health?.()]).toEqual([1, { ok: true }]);
   });
 
+  it("are fine again once their folder can be listed and has tonight's", async () => {
+    const target = join(temporaryFolder(), "backups");
+    writeFileSync(target, "");
+    const { backups, clock, jobs } = await someNight(copy, { target });
+    await backups.look(never);
+    expect(backups.health?.()).toMatchObject({ ok: false });
+    rmSync(target);
+    await copy(
+      { directory: "", target: join(target, backupName(night)), derived: [], version: "" },
+      never,
+    );
+    clock.nowMs += HOUR_MS;
+    await backups.look(never);
+    expect([jobs, backups.health?.()]).toEqual([[], { ok: true }]);
+  });
+
   it("count as failed when they take longer than they may", async () => {
     const stop = new AbortController();
     const { backups, clock, jobs } = await someNight(() => {
