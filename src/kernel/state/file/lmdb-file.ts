@@ -6,7 +6,7 @@
 import { existsSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { open } from "lmdb";
 import type { Database, RootDatabase } from "lmdb";
-import { assert, StewardError } from "../../base/errors.ts";
+import { assert, StewardError, systemCodeOf } from "../../base/errors.ts";
 import { watchFile, type FileWatch } from "./file-watch.ts";
 import type { KeyRing } from "../codec/key-ring.ts";
 import { whileStoring } from "./last-write.ts";
@@ -105,7 +105,7 @@ export function createDataFile(path: string): void {
     writeFileSync(path, new Uint8Array(FIRST_PAGES_BYTES), { mode: 0o600, flag: "wx" });
     truncateSync(path, 0);
   } catch (error) {
-    rmSync(path, { force: true });
+    if (systemCodeOf(error) !== "EEXIST") rmSync(path, { force: true });
     throw lmdbError(error, path);
   }
 }
