@@ -256,7 +256,8 @@ describe("POST /api/v1/batch/delete-non-primary", () => {
     const groupIds = await allGroups(daemon);
     const begin = async (): Promise<string> =>
       (await rest(daemon, "POST", DELETE, { groupIds, confirm: true })).json.data.jobId;
-    sim.faults.next("delete_document", { kind: "delay", ms: 10_000 });
+    // Longer than a cancel may take to arrive, shorter than it waits for a document (5 s).
+    sim.faults.next("delete_document", { kind: "delay", ms: 4_000 });
     const cancelled = await begin();
     await expect.poll(() => sim.requests()["delete_document"], { timeout: 60_000 }).toBe(1);
     const answer = await rest(daemon, "POST", `/api/v1/jobs/${cancelled}/cancel`);
