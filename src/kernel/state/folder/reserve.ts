@@ -18,10 +18,7 @@ export const RESERVE_BYTES = 16 * 2 ** 20;
  * The reserve is rebuilt only when as much space stays free beside it; checked at most this often.
  */
 const LOOK_EVERY_MS = 1_000;
-/**
- * Wait before it is rebuilt, longer each time that fails or is followed by a full disk within two
- * minutes: the free space of a disk says nothing of a user's quota.
- */
+/** Wait after a try that failed, as under a user's quota, which the free space does not show. */
 const REBUILD: Backoff = { firstMs: 1_000, maxMs: 60_000 };
 
 /** Shared by the environments of a folder. */
@@ -54,33 +51,26 @@ export function createReserve({ directory, bytes, clock, log }: ReserveOptions):
   let state: "ready" | "released" | "filling" = "ready";
   let lookAt = 0;
   let failures = 0;
-  let filledAt = Number.NEGATIVE_INFINITY;
-  let isWarned = false;
-  const wait = (): void => {
-    failures += 1;
-    lookAt = clock.monotonic() + backoffMs(failures, REBUILD);
-  };
-  const fill = async (): Promise<void> => {
+  const fill = async (besideBytes: number): Promise<void> => {
     state = "filling";
     try {
-      await writeFile(path, bytes);
+      await writeFile(path, { bytes, besideBytes });
       state = "ready";
-      filledAt = clock.monotonic();
-      isWarned = false;
+      failures = 0;
     } catch (error) {
       state = "released";
-      wait();
-      if (!isWarned)
+      failures += 1;
+      lookAt = clock.monotonic() + backoffMs(failures, REBUILD);
+      if (failures === 1)
         log.warn("cannot reserve disk space for urgent writes", {
           error: toStewardError(error),
           path,
         });
-      isWarned = true;
     }
   };
   return {
     async prepare() {
-      if (bytes > 0 && statSync(path, { throwIfNoEntry: false })?.size !== bytes) await fill();
+      if (bytes > 0 && statSync(path, { throwIfNoEntry: false })?.size !== bytes) await fill(0);
     },
     release() {
       if (bytes === 0 || state !== "ready") return false;
@@ -89,8 +79,7 @@ export function createReserve({ directory, bytes, clock, log }: ReserveOptions):
         { path, freedBytes: bytes },
       );
       state = "released";
-      if (clock.monotonic() - filledAt > 2 * REBUILD.maxMs) failures = 0;
-      wait();
+      lookAt = clock.monotonic() + LOOK_EVERY_MS;
       try {
         free(path);
       } catch (error) {
@@ -103,7 +92,7 @@ export function createReserve({ directory, bytes, clock, log }: ReserveOptions):
       if (state === "released" && clock.monotonic() >= lookAt) {
         lookAt = clock.monotonic() + LOOK_EVERY_MS;
         if (hasRoom(directory, 2 * bytes))
-          void fill().then(
+          void fill(bytes).then(
             () => state === "ready" && log.info("the disk has free space again", { path }),
           );
       }
@@ -134,15 +123,21 @@ function hasRoom(directory: string, bytes: number): boolean {
   }
 }
 
-async function writeFile(path: string, bytes: number): Promise<void> {
+/** As much again is written and cut off: that it fits is known then, whatever the quota. */
+async function writeFile(
+  path: string,
+  { bytes, besideBytes }: { readonly bytes: number; readonly besideBytes: number },
+): Promise<void> {
   const fresh = `${path}.new`;
+  const whole = bytes + besideBytes;
   try {
     const file = await open(fresh, "w", 0o600);
     try {
       const block = new Uint8Array(2 ** 20);
-      for (let at = 0; at < bytes; at += block.length)
-        await file.writeFile(randomFillSync(block).subarray(0, Math.min(block.length, bytes - at)));
+      for (let at = 0; at < whole; at += block.length)
+        await file.writeFile(randomFillSync(block).subarray(0, Math.min(block.length, whole - at)));
       await file.sync();
+      if (besideBytes > 0) await file.truncate(bytes);
     } finally {
       await file.close();
     }
