@@ -82,9 +82,20 @@ it("are decided about, one and many at once", async () => {
     expect(
       (await rest(daemon, "PUT", `/api/v1/duplicates/${equal}/status`, { status })).status,
     ).toBe(200);
+  expect(
+    (await rest(daemon, "POST", "/api/v1/delete-plan/accept", { groupIds: [equal] })).status,
+  ).toBe(200);
+  const alone = await rest(daemon, "GET", "/api/v1/delete-plan?limit=1");
+  expect([alone.status, alone.json.meta?.deletedCount]).toEqual([200, EQUAL - 1]);
+  expect(
+    (await rest(daemon, "POST", "/api/v1/delete-plan/withdraw", { groupIds: [equal] })).status,
+  ).toBe(200);
   const groupIds = await groupsOf(MANY.members);
   const accepted = await rest(daemon, "POST", "/api/v1/delete-plan/accept", { groupIds });
   expect([accepted.status, accepted.json.data?.groupIds.length]).toEqual([200, MANY.groups]);
+  const plan = await rest(daemon, "GET", "/api/v1/delete-plan");
+  const deletedCount = MANY.groups * (MANY.members - 1);
+  expect([plan.status, plan.json.meta]).toMatchObject([200, { total: MANY.groups, deletedCount }]);
   const ignored = await rest(daemon, "POST", "/api/v1/batch/status", {
     groupIds,
     status: "ignored",

@@ -163,9 +163,8 @@ function whyNot(
   if (primaryOf(group.row, group.decision) !== keepDocNo)
     return "is in a group whose primary was changed";
   if (!group.row.members.includes(docNo)) return "is no longer a member of its group";
-  for (const id of groupsOfMember(snapshot, docNo)) {
-    const other = readGroup(snapshot, id);
-    if (other === undefined || id === groupId) continue;
+  for (const other of groupsOfMember(snapshot, docNo)) {
+    if (other.row.id === groupId) continue;
     const status = statusOf(other.row, other.decision);
     if (status === GroupStatus.IGNORED) return "is in an ignored group";
     if (status === GroupStatus.PENDING && primaryOf(other.row, other.decision) === docNo)

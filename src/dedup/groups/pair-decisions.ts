@@ -69,15 +69,11 @@ function hashIn(snapshot: Snapshot): (docNo: number) => Uint8Array | undefined {
 
 /** Ids of the groups whose decision rejects the pair. */
 export function rejectingGroups(snapshot: Snapshot, a: number, b: number): string[] {
-  return groupsOfMember(snapshot, a).filter((id) => {
-    const group = readGroup(snapshot, id);
-    return (
-      group !== undefined &&
-      rejectedSets(group.decision, hashIn(snapshot)).some(
-        (set) => set.includes(a) && set.includes(b),
-      )
-    );
-  });
+  return groupsOfMember(snapshot, a).flatMap(({ row, decision }) =>
+    rejectedSets(decision, hashIn(snapshot)).some((set) => set.includes(a) && set.includes(b))
+      ? [row.id]
+      : [],
+  );
 }
 
 /**

@@ -23,9 +23,19 @@ export function readGroup(snapshot: Snapshot, id: string): StoredGroup | undefin
   return /^[\w-]{1,64}$/.test(id) ? groupIn(snapshot, currentView(snapshot), id) : undefined;
 }
 
-/** Ids of the groups, as readers see them, that a document is a member of. */
-export function groupsOfMember(snapshot: Snapshot, docNo: number): string[] {
-  return groupsOf(snapshot, currentView(snapshot), [docNo]).map(({ row }) => row.id);
+/** The groups, as readers see them, that a document is a member of. */
+export function groupsOfMember(snapshot: Snapshot, docNo: number): StoredGroup[] {
+  return groupsOf(snapshot, currentView(snapshot), [docNo]);
+}
+
+/**
+ * Ids of all groups with a document that the generations of a view store, without reading one: also
+ * those of a lower generation whose upper row is without the document, or says that they are gone.
+ */
+export function indexedGroups(snapshot: Snapshot, view: GroupView, docNo: number): string[] {
+  return view.flatMap((generation) =>
+    snapshot.find(groups, "member", [generation, docNo]).map(([, id]) => id),
+  );
 }
 
 function groupIn(snapshot: Snapshot, view: GroupView, id: string): StoredGroup | undefined {
@@ -53,11 +63,7 @@ export function groupsOf(
   view: GroupView,
   docNos: readonly number[],
 ): StoredGroup[] {
-  const ids = view.flatMap((generation) =>
-    docNos.flatMap((docNo) =>
-      snapshot.find(groups, "member", [generation, docNo]).map(([, id]) => id),
-    ),
-  );
+  const ids = docNos.flatMap((docNo) => indexedGroups(snapshot, view, docNo));
   return [...new Set(ids)].sort().flatMap((id) => {
     const group = groupIn(snapshot, view, id);
     return group && docNos.some((docNo) => group.row.members.includes(docNo)) ? [group] : [];

@@ -1,7 +1,8 @@
 /**
  * The delete plan of groups in the store, by the rule of `rule.ts`: of the accepted ones, or of
  * others that a caller selects. Documents stay that are in an ignored group: those who ignored it
- * wanted all of them. Yields to other work; each group is read in a snapshot of its own.
+ * wanted all of them. Yields to other work: each group, and each few of its members, are read in a
+ * snapshot of their own.
  */
 import { GroupStatus } from "../../gen/steward/dedup/v1/groups_pb.ts";
 import type { DocumentRow } from "../../gen/steward/state/v1/dedup_pb.ts";
@@ -13,9 +14,10 @@ import type { AnalysisParameters } from "../analysis/parameters.ts";
 import type { DocumentStore } from "../documents/store.ts";
 import { isAccepted } from "../groups/acceptance.ts";
 import { rejectedSets, statusOf } from "../groups/decision.ts";
+import { currentView, type GroupView } from "../groups/generations.ts";
 import type { GroupIndex } from "../groups/index.ts";
 import { primaryOf, verifiedWith } from "../groups/row.ts";
-import { groupsOfMember, readGroup, type StoredGroup } from "../groups/store.ts";
+import { indexedGroups, readGroup, type StoredGroup } from "../groups/store.ts";
 import { documents } from "../tables.ts";
 import { createRejections } from "../review/rejections.ts";
 import {
@@ -64,6 +66,9 @@ export type DescribeDocument = (facts: StoredFacts) => PlanDocument;
 
 /** Groups judged at a time. */
 const GROUPS_AT_ONCE = 200;
+
+/** Members of a group that are read at a time. */
+const MEMBERS_AT_ONCE = 200;
 
 /** Whether the text is whole: only such documents are deleted, or let others be deleted. */
 export function describeStored({ truncated }: Pick<StoredFacts, "truncated">): PlanDocument {
@@ -147,7 +152,9 @@ export async function collectGroups(
   const turns = new Turns();
   for (const id of selected) {
     if (turns.over) await turns.give(signal);
-    env.read((snapshot) => collectGroup(snapshot, id, { collected, selection, elsewhere }));
+    const group = env.read((snapshot) => readGroup(snapshot, id));
+    if (group !== undefined && selection.isSelected(group))
+      await collectGroup(env, group, { collected, selection, elsewhere, turns, signal });
   }
   for (const id of elsewhere) {
     if (turns.over) await turns.give(signal);
@@ -164,33 +171,46 @@ interface Collecting {
   readonly verified: Map<string, PairScores>;
 }
 
-function collectGroup(
-  snapshot: Snapshot,
-  id: string,
+async function collectGroup(
+  env: Env,
+  group: StoredGroup,
   {
     collected: { groups, facts, rejections, verified },
     selection,
     elsewhere,
+    turns,
+    signal,
   }: {
     readonly collected: Collecting;
     readonly selection: PlanSelection;
     readonly elsewhere: Set<string>;
+    readonly turns: Turns;
+    readonly signal: AbortSignal;
   },
-): void {
-  const group = readGroup(snapshot, id);
-  if (group === undefined || !selection.isSelected(group)) return;
+): Promise<void> {
   const { row, decision } = group;
+  const { id } = row;
   const primary = primaryOf(row, decision) ?? -1;
   const changed = new Set<number>();
   const isChanged = selection.changedIn(group);
-  const members = row.members.filter((docNo) => {
+  const members: number[] = [];
+  const collectMember = (snapshot: Snapshot, view: GroupView, docNo: number): void => {
     const stored = facts.get(docNo) ?? factsOf(snapshot, docNo);
-    if (stored === undefined) return false;
+    if (stored === undefined) return;
     facts.set(docNo, stored);
+    members.push(docNo);
     if (isChanged(stored)) changed.add(docNo);
-    for (const other of groupsOfMember(snapshot, docNo)) if (other !== id) elsewhere.add(other);
-    return true;
-  });
+    for (const other of indexedGroups(snapshot, view, docNo))
+      if (other !== id) elsewhere.add(other);
+  };
+  for (let at = 0; at < row.members.length; at += MEMBERS_AT_ONCE) {
+    if (turns.over) await turns.give(signal);
+    const some = row.members.slice(at, at + MEMBERS_AT_ONCE);
+    env.read((snapshot) => {
+      const view = currentView(snapshot);
+      for (const docNo of some) collectMember(snapshot, view, docNo);
+    });
+  }
   if (!members.includes(primary)) return;
   for (const [docNo, scores] of verifiedWith(row, primary))
     verified.set(`${docNo} ${primary}`, scores);
@@ -216,6 +236,8 @@ function collectElsewhere(
   const group = readGroup(snapshot, id);
   if (group === undefined || (selected.has(id) && selection.isSelected(group))) return;
   const { row, decision } = group;
+  // The index also names groups that a document of the plan has left.
+  if (!row.members.some((docNo) => facts.has(docNo))) return;
   const status = statusOf(row, decision);
   if (status === GroupStatus.IGNORED) for (const docNo of row.members) stays.add(docNo);
   const kept = status === GroupStatus.PENDING ? selection.primaryKept(group) : undefined;
