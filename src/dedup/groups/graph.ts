@@ -123,16 +123,14 @@ function describe(
     if (equal) mean.add(SAME_TEXT, (documents.length * (documents.length - 1)) / 2);
   for (const { documents, scores } of others)
     mean.add(scores, documents.length * centre.documents.length);
-  const best = others
-    .toSorted((a, b) => b.scores.confidence - a.scores.confidence || a.text - b.text)
-    .slice(0, PAIR_LIMIT)
-    .flatMap((other) => textPairs(centre, other, indexOf))
-    .slice(0, PAIR_LIMIT);
+  const best = others.toSorted(
+    (a, b) => b.scores.confidence - a.scores.confidence || a.text - b.text,
+  );
   return {
     members: members.map(({ document }) => document),
     texts: members.map(({ representative }) => indexOf.get(representative) ?? 0),
     ranks: members.map(({ rank }) => rank),
-    pairs: best,
+    pairs: textPairs(centre, best, indexOf).take(PAIR_LIMIT).toArray(),
     scores: mean.scores(),
     verified: mean.count(),
   };
@@ -147,16 +145,19 @@ function membersOf({ documents, equal, text }: Vertex): Member[] {
   }));
 }
 
-/** One pair for each two representatives. */
-function textPairs(
+/** For each other vertex one pair for each two representatives. */
+function* textPairs(
   centre: Vertex,
-  other: Vertex & { readonly scores: PairScores },
+  others: readonly (Vertex & { readonly scores: PairScores })[],
   indexOf: ReadonlyMap<number, number>,
-): FoundPair[] {
+): Generator<FoundPair> {
   const representatives = (vertex: Vertex): number[] => [
     ...new Set(membersOf(vertex).map(({ representative }) => indexOf.get(representative) ?? 0)),
   ];
-  return representatives(centre).flatMap((a) =>
-    representatives(other).map((b) => ({ ...other.scores, a: Math.min(a, b), b: Math.max(a, b) })),
-  );
+  const ofCentre = representatives(centre);
+  for (const other of others) {
+    const ofOther = representatives(other);
+    for (const a of ofCentre)
+      for (const b of ofOther) yield { ...other.scores, a: Math.min(a, b), b: Math.max(a, b) };
+  }
 }

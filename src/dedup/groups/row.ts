@@ -92,8 +92,11 @@ export function pairsOfRow(row: GroupRow): MemberPair[] {
  */
 export function memberPairs(row: GroupRow, limit: number): MemberPair[] {
   const byText = new Map<number, number[]>();
-  for (const [member, text] of row.memberTexts.entries())
-    byText.set(text, [...(byText.get(text) ?? []), member]);
+  for (const [member, text] of row.memberTexts.entries()) {
+    const own = byText.get(text);
+    if (own === undefined) byText.set(text, [member]);
+    else own.push(member);
+  }
   return allPairs(row, byText)
     .take(limit)
     .map((pair) => ({ ...pair, a: row.members[pair.a] ?? 0, b: row.members[pair.b] ?? 0 }))

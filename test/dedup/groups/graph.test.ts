@@ -291,6 +291,39 @@ function linkedDocuments({ documents, edges, rejections }: Given): Map<number, S
 }
 
 describe("large inputs", () => {
+  it("lists the documents of a centre as often, however many other texts are like it", () => {
+    const listed = (others: number): number => {
+      let count = 0;
+      const copies = Array.from({ length: 10 }, (_, at) => at);
+      const counted = Object.assign([...copies], {
+        map<T>(of: (document: number) => T): T[] {
+          count += 1;
+          return copies.map(of);
+        },
+      });
+      const documents = [counted, ...Array.from({ length: others }, (_, at) => [10 + at])];
+      const scores = edge(0, 1);
+      const [group] = runAtOnce(
+        groupSteps({
+          documents,
+          vertices: {
+            textOf: Uint32Array.from(documents.keys()),
+            vertex: (text) => ({ text, documents: documents[text] ?? [], equal: true }),
+          },
+          stars: [
+            {
+              centre: 0,
+              members: Array.from({ length: others }, (_, at) => ({ vertex: at + 1, scores })),
+            },
+          ],
+        }),
+      );
+      expect(group?.pairs.length).toBe(others);
+      return count;
+    };
+    expect(listed(100)).toBe(listed(2));
+  });
+
   it("stay near-linear in what they hold: no pair is in two groups often, not even with 300,000 edges in one component", () => {
     const random = generator(5);
     const sparse = Array.from({ length: 100_000 }, () =>

@@ -47,6 +47,12 @@ describe("a stored group", () => {
     expect(pairs(row(), 3)).toEqual(["10-40 0.9", "10-20 0.8", "10-30 1"]);
   });
 
+  it("shows the first pairs of 150,000 equal texts", () => {
+    const members = Array.from({ length: 150_000 }, (_, at) => at + 1);
+    const group = { ...row(), members, memberTexts: members.map(() => 0), pairMembers: [] };
+    expect(pairs(group, 2)).toEqual(["1-2 1", "1-3 1"]);
+  });
+
   it("keeps the pairs of a text when the member that stood for it goes", () => {
     const left = withoutMembers(row(), new Set([10]), 7);
     expect(left).toMatchObject({ members: [20, 30, 40], updatedAtMs: 7, suggestedPrimary: 20 });
