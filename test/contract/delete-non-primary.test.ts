@@ -266,7 +266,7 @@ describe("POST /api/v1/batch/delete-non-primary", () => {
     expect(shown.result.documents.length).toBeGreaterThan(2_000);
     await expect.poll(() => trashed(sim).length, { timeout: 60_000 }).toBe(1);
 
-    // One document goes, then the archive fails, so that the others are not tried.
+    // One document goes, then the archive refuses fifty, so that the others are not tried.
     sim.faults.next("delete_document", { kind: "delay", ms: 0 });
     sim.faults.next("delete_document", { kind: "status", status: 403 }, Infinity);
     const job = await jobEnd(daemon, await begin());
@@ -274,8 +274,8 @@ describe("POST /api/v1/batch/delete-non-primary", () => {
     expect(job.result).toMatchObject({
       alreadyMissingDocuments: 1,
       deletedDocuments: 1,
-      failedDocuments: 3,
-      skippedDocuments: 900 * 8 - 5,
+      failedDocuments: 50,
+      skippedDocuments: 900 * 8 - 52,
     });
     expect(job.result.documents.length).toBeGreaterThan(2_000);
     expect(JSON.stringify(job.result).length).toBeLessThan(600 * 1024);
@@ -415,7 +415,7 @@ describe("POST /api/v1/batch/delete-non-primary", () => {
     expect(sim.requests()["delete_document"]).toBe(1);
   });
 
-  it("fails with the reason when the archive refuses every deletion", async () => {
+  it("fails with the reason when the archive refuses every deletion, or fails", async () => {
     const { sim, daemon } = await start(fillGroups(5, 2));
     const groups = await groupsOf(daemon);
     sim.faults.next("delete_document", { kind: "status", status: 403 }, Infinity);
@@ -423,8 +423,12 @@ describe("POST /api/v1/batch/delete-non-primary", () => {
     const job = await runJob(daemon, DELETE, { groupIds, confirm: true });
     expect(job.status).toBe("failed");
     expect(job.errorMessage).toMatch(/permission to change and delete documents/);
-    // After three failures in a row the rest is not tried.
-    expect(sim.requests()["delete_document"]).toBe(3);
+    expect(sim.requests()["delete_document"]).toBe(5);
+    sim.faults.clear();
+    // After three failures of the archive in a row the rest is not tried.
+    sim.faults.next("delete_document", { kind: "status", status: 401 }, Infinity);
+    expect((await runJob(daemon, DELETE, { groupIds, confirm: true })).status).toBe("failed");
+    expect(sim.requests()["delete_document"]).toBe(8);
     expect((await groupsOf(daemon)).length).toBe(5);
     sim.faults.clear();
     expect((await runJob(daemon, DELETE, { groupIds, confirm: true })).result.deletedGroups).toBe(
@@ -432,17 +436,18 @@ describe("POST /api/v1/batch/delete-non-primary", () => {
     );
   });
 
-  it("reports a failed document and goes on with the others", async () => {
-    const { sim, daemon } = await start(fillGroups(3, 2));
+  it("reports documents that the archive refuses and goes on with the others", async () => {
+    const { sim, daemon } = await start(fillGroups(5, 2));
     const groupIds = (await groupsOf(daemon)).map(({ id }) => id);
-    sim.faults.next("delete_document", { kind: "status", status: 403 });
+    sim.faults.next("delete_document", { kind: "status", status: 403 }, 3);
     const job = await runJob(daemon, DELETE, { groupIds, confirm: true });
-    expect(outcomes(job)).toEqual({ 2: "failed", 4: "deleted", 6: "deleted" });
+    const failed = { 2: "failed", 4: "failed", 6: "failed" };
+    expect(outcomes(job)).toEqual({ ...failed, 8: "deleted", 10: "deleted" });
     expect(job.result).toMatchObject({
-      failedDocuments: 1,
+      failedDocuments: 3,
       deletedGroups: 2,
-      pendingGroups: [groupIds[0]],
-      errors: [{ groupId: groupIds[0], paperlessId: 2 }],
+      pendingGroups: groupIds.slice(0, 3),
+      errors: [{ groupId: groupIds[0], paperlessId: 2 }, {}, {}],
     });
   });
 

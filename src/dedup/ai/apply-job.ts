@@ -15,6 +15,7 @@ import {
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
 import type { JobContext, JobType } from "../../kernel/jobs/types.ts";
 import { protobufCodec } from "../../kernel/state/values.ts";
+import { createBrake, type Brake } from "../paperless/brake.ts";
 import { createApplier, type Applier, type ApplyDeps } from "./apply.ts";
 import { requireOn } from "./process-job.ts";
 
@@ -30,8 +31,6 @@ export interface ApplyJobResult {
 }
 
 const ERRORS = 100;
-/** Failures of the archive one after another, after which the rest is left alone. */
-const BREAKER_FAILURES = 3;
 
 const cursorCodec = protobufCodec(AiApplyCursorSchema);
 
@@ -60,15 +59,17 @@ async function runApply(deps: ApplyDeps, job: JobContext<AiApplyInput>): Promise
   if (stored === undefined) await save();
   const phase = job.phase("apply", Math.max(1, docNos.length));
   const applier = createApplier(deps);
+  const brake = createBrake(cursor.failuresInARow);
   for (const docNo of docNos.slice(cursor.done)) {
-    if (cursor.failuresInARow >= BREAKER_FAILURES) break;
-    await applyOne({ deps, job, applier, cursor }, docNo);
+    if (brake.isOn) break;
+    await applyOne({ deps, job, applier, brake, cursor }, docNo);
+    cursor.failuresInARow = brake.failures;
     cursor.done += 1;
     await save();
     phase.step(cursor.done, `${cursor.done} of ${docNos.length} results`);
   }
   const [first] = cursor.errors;
-  if (cursor.applied === 0 && cursor.failuresInARow >= BREAKER_FAILURES && first !== undefined)
+  if (cursor.applied === 0 && brake.isOn && first !== undefined)
     throw new StewardError("upstream", `no AI result was applied: ${first.error}`);
   return resultOf(cursor, docNos.length);
 }
@@ -77,11 +78,15 @@ interface Applying {
   readonly deps: ApplyDeps;
   readonly job: JobContext<AiApplyInput>;
   readonly applier: Applier;
+  readonly brake: Brake;
   readonly cursor: AiApplyCursor;
 }
 
 /** Counts what became of a result. Throws when the job is cancelled, or Steward itself fails. */
-async function applyOne({ deps, job, applier, cursor }: Applying, docNo: number): Promise<void> {
+async function applyOne(
+  { deps, job, applier, brake, cursor }: Applying,
+  docNo: number,
+): Promise<void> {
   const { fields, allowClearing, createMissing, newestSerial } = job.input;
   job.signal.throwIfAborted();
   const result = deps.results.row(docNo);
@@ -94,13 +99,13 @@ async function applyOne({ deps, job, applier, cursor }: Applying, docNo: number)
       await applier.apply(result, options, job.signal);
     }
     cursor.applied += 1;
-    cursor.failuresInARow = 0;
+    brake.next(undefined);
   } catch (thrown) {
     job.signal.throwIfAborted();
     const error = toStewardError(thrown);
     if (error.code === "internal" || error.code === "disk_full" || error.code === "corrupt")
       throw thrown;
-    cursor.failuresInARow = error.code === "upstream" ? cursor.failuresInARow + 1 : 0;
+    if (error.code === "upstream") brake.next(error);
     cursor.failed += 1;
     const resultId = result?.id ?? "";
     job.note("failed", resultId);

@@ -4,6 +4,8 @@ import type { ModelAnswer, ModelFailure } from "./providers/types.ts";
 
 /** Equal failures in a row that end a run. */
 const MAX_EQUAL_FAILURES = 3;
+/** The same where each may be due to its document: the next run may begin with the same ones. */
+const MAX_EQUAL_REFUSALS = 50;
 
 /**
  * Failures that depend on the document. A rate limit that reaches here does: the others' requests
@@ -30,8 +32,8 @@ export function createBreaker(): Breaker {
       }
       const { failure, message, scope } = outcome;
       [last, count] = [message, last === message ? count + 1 : 1];
-      if (scope !== "run" && (ofDocument.has(failure) || count < MAX_EQUAL_FAILURES))
-        return undefined;
+      const limit = scope === "document" ? MAX_EQUAL_REFUSALS : MAX_EQUAL_FAILURES;
+      if (scope !== "run" && (ofDocument.has(failure) || count < limit)) return undefined;
       return new StewardError("upstream", `AI processing stopped: ${message}`, {
         rule: failure,
         remedy: "what was stored stays; correct the cause and start it again",

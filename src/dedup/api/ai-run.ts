@@ -116,7 +116,8 @@ async function selectionOf(
     case "failed_only": {
       const failed = await index.select({ statuses: new Set([AiResultStatus.FAILED]) }, signal);
       const again = failed.filter(({ failureType }) => failureType !== "no_suggestions");
-      return { selected: true, docNos: again.map(({ docNo }) => docNo) };
+      // Those that fail once more become the newest: the next run does not begin with them.
+      return { selected: true, docNos: again.map(({ docNo }) => docNo).toReversed() };
     }
     case "current_filter": {
       const filter = scope.filters === undefined ? {} : filterOf(scope.filters);

@@ -18,6 +18,7 @@ import { setStatus } from "../groups/review.ts";
 import { primaryOf } from "../groups/row.ts";
 import { readGroup, type Commit, type StoredGroup } from "../groups/store.ts";
 import { metaNumber, setMetaNumber } from "../meta.ts";
+import { createBrake } from "../paperless/brake.ts";
 import type { PlanDocument } from "../plan/rule.ts";
 import {
   collectGroups,
@@ -40,15 +41,13 @@ export interface DeletionDeps extends Omit<StoredPlanDeps, "documents">, StepDep
   readonly clock: Clock;
 }
 
-/** Failures of the archive one after another, after which the rest is left alone. */
-const MAX_FAILURES = 3;
 /** For a document that is being deleted when the job is cancelled or the process stops. */
 const STEP_GRACE_MS = 5_000;
 /** Documents removed from the store in one transaction, each taken out of its groups. */
 const REMOVED_AT_ONCE = 16;
 const NOT_TRIED: StepResult = {
   outcome: DeletionOutcome.SKIPPED,
-  reason: "was not tried, since the archive failed before",
+  reason: "was not tried, since the archive failed or refused others before",
 };
 /** The cursor of a job whose plan is recorded. */
 const RECORDED = Uint8Array.of(1);
@@ -118,13 +117,12 @@ async function deleteAll(
   plan: PlannedDeletion[],
 ): Promise<void> {
   const phase = job.phase("delete", plan.length);
-  let failures = 0;
+  const brake = createBrake();
   for (const [at, { number, row }] of plan.entries()) {
     if (row.outcome === DeletionOutcome.PLANNED) {
       job.signal.throwIfAborted();
-      const isGivenUp = failures >= MAX_FAILURES;
-      const result = isGivenUp ? NOT_TRIED : await deleteOne(deps, row, job);
-      if (!isGivenUp) failures = result.outcome === DeletionOutcome.FAILED ? failures + 1 : 0;
+      const { error, ...result } = brake.isOn ? NOT_TRIED : await deleteOne(deps, row, job);
+      if (result.outcome !== DeletionOutcome.SKIPPED) brake.next(error);
       const done = { number, row: create(DeletionRowSchema, { ...row, ...result }) };
       plan[at] = done;
       // Not the job's own commit, which a cancelled job is refused: what is gone is recorded.

@@ -32,6 +32,8 @@ export interface StepResult {
   /** Continues "it". */
   readonly reason?: string;
   readonly merged?: boolean;
+  /** Of the archive, when it failed. */
+  readonly error?: StewardError;
 }
 
 const CHANGED = "has changed in the archive since the last sync; sync and analyse, then try again";
@@ -54,9 +56,10 @@ export async function deleteDocument(
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (error instanceof StewardError && error.code !== "upstream") throw error;
-    const { message, remedy } = toStewardError(error);
+    const failure = toStewardError(error);
+    const { message, remedy } = failure;
     const reason = `could not be deleted: ${message}${remedy === undefined ? "" : `; ${remedy}`}`;
-    return { outcome: DeletionOutcome.FAILED, reason };
+    return { outcome: DeletionOutcome.FAILED, reason, error: failure };
   }
 }
 

@@ -31,6 +31,13 @@ it.each(["refusal", "max_tokens", "rate_limit"] as const)(
   },
 );
 
+it("lets a run go on after documents whose requests are refused, up to fifty in a row", () => {
+  const breaker = createBreaker();
+  const refused = failed("provider_error", "refused (400)", "document");
+  for (let number = 1; number < 50; number++) expect(breaker.next(refused)).toBeUndefined();
+  expect(breaker.next(refused)).toMatchObject({ code: "upstream", rule: "provider_error" });
+});
+
 it("ends a run at once when no request can succeed", () => {
   const error = createBreaker().next(failed("rate_limit", "the quota is used up", "run"));
   expect(error).toMatchObject({ rule: "rate_limit" });
