@@ -2,6 +2,7 @@
 import { AiResultStatus, type AiResultFilter } from "../../gen/steward/dedup/v1/ai_pb.ts";
 import type { AiScope } from "../../gen/steward/dedup/v1/ai_pb.ts";
 import { Turns } from "../../kernel/async/turns.ts";
+import { boundedBatches } from "../../kernel/base/batches.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import type { Env } from "../../kernel/state/types.ts";
@@ -21,6 +22,8 @@ export interface ReviewDeps {
 
 /** Rows read or changed at once. */
 const BATCH = 200;
+/** A transaction stays under 1 MiB; a row repeats the tags of its document up to four times. */
+const BATCH_BYTES = 256 * 1024;
 
 /** Throws `not_found`, and `conflict` unless it is pending. */
 export async function rejectOne(
@@ -52,10 +55,14 @@ export async function rejectMany(
   chosen: readonly ChosenResult[],
 ): Promise<number> {
   let rejected = 0;
-  for (let at = 0; at < chosen.length; at += BATCH) {
+  const sizesOf = ({ docNo }: ChosenResult): number[] => {
+    const row = results.row(docNo);
+    return [1, row === undefined ? 0 : aiResults.value.write(row).byteLength];
+  };
+  for (const some of boundedBatches(chosen, [BATCH, BATCH_BYTES], sizesOf)) {
     const changed = await env.write((tx) => {
       let count = 0;
-      for (const { docNo, id } of chosen.slice(at, at + BATCH)) {
+      for (const { docNo, id } of some) {
         const row = tx.get(aiResults, docNo);
         if (row?.id !== id || row.status !== AiResultStatus.PENDING) continue;
         row.status = AiResultStatus.REJECTED;

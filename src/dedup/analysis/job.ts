@@ -7,6 +7,7 @@ import type { Clock } from "../../kernel/base/clock.ts";
 import type { JobContext, JobType } from "../../kernel/jobs/types.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
 import type { Env } from "../../kernel/state/types.ts";
+import { rowBatches } from "../documents/row-batches.ts";
 import type { DocumentStore } from "../documents/store.ts";
 import type { GenerationWriter } from "../groups/generation-writer.ts";
 import {
@@ -74,7 +75,7 @@ export interface AnalysisResult {
 export interface AnalysisJobDeps {
   /** Holds documents, groups, decisions, meta and the jobs themselves. */
   readonly env: Env;
-  readonly documents: Pick<DocumentStore, "index" | "put" | "text">;
+  readonly documents: Pick<DocumentStore, "index" | "put" | "row" | "text">;
   readonly index: GroupIndex;
   readonly sketches: SketchStore;
   readonly verdicts: SketchStore;
@@ -359,9 +360,6 @@ async function write(
   phase.step(total, `${writer.written} of ${total} groups written`);
 }
 
-/** Documents marked in one transaction. */
-const MARKED_AT_ONCE = 64;
-
 /**
  * Marks what was analysed; a document that changed meanwhile, or whose text was not there, goes on
  * waiting. Answers how many were marked.
@@ -373,12 +371,11 @@ async function complete(
   missing: ReadonlySet<number>,
 ): Promise<number> {
   const phase = job.phase("finish", pending.length);
-  let marked = 0;
+  let [done, marked] = [0, 0];
   const waiting = new Set(
     [...missing].flatMap((index) => classifier.classes[index]?.documents ?? []),
   );
-  for (let at = 0; at < pending.length; at += MARKED_AT_ONCE) {
-    const some = pending.slice(at, at + MARKED_AT_ONCE);
+  for (const some of rowBatches(pending, ({ docNo }) => deps.documents.row(docNo))) {
     await job.commit((tx) => {
       for (const { docNo, hash } of some) {
         const row = tx.get(documents, docNo);
@@ -388,7 +385,8 @@ async function complete(
         }
       }
     });
-    phase.step(at + some.length, `${at + some.length} of ${pending.length} documents marked`);
+    done += some.length;
+    phase.step(done, `${done} of ${pending.length} documents marked`);
   }
   return marked;
 }

@@ -1,9 +1,9 @@
 /** Stores what a batch of an archive brought: texts first, then the rows that point to them. */
 import type { DocumentRow } from "../../gen/steward/state/v1/dedup_pb.ts";
 import { cutText } from "../../../workers/text/decode.ts";
-import { boundedBatches } from "../../kernel/base/batches.ts";
 import { assert } from "../../kernel/base/errors.ts";
 import type { DigestedDocument } from "../archives/archive.ts";
+import { rowBatches } from "../documents/row-batches.ts";
 import type { StoredText } from "../documents/store.ts";
 import { setMetaDocNos, setMetaNumber } from "../meta.ts";
 import type { DigestedBatch } from "./digest.ts";
@@ -11,13 +11,6 @@ import { planLabels, planRow } from "./plan.ts";
 import type { Plan } from "./plan.ts";
 import { commit } from "./run.ts";
 import type { ArchiveRun, SyncRun } from "./run.ts";
-
-/**
- * Rows a transaction: with their indexes about a millisecond of work, and well below 1 MiB beside
- * the job's own row.
- */
-const ROWS = 64;
-const ROW_BYTES = 256 * 1024;
 
 /** The most of a remark that the job's row keeps: it is written with every commit. */
 const NOTE_UNITS = 200;
@@ -122,7 +115,7 @@ async function writePlans(
       storesText && zstd !== undefined ? textOf(row, zstd) : [],
     ),
   );
-  const batches = boundedBatches(plans, [ROWS, ROW_BYTES], ({ row }) => [1, sizeOf(row)]);
+  const batches = rowBatches(plans, ({ row }) => row);
   await Promise.all([...batches].map((rows) => writeRows(run, rows)));
   for (const { row } of plans) part.seen.add(row.docNo);
   const emptied = plans.filter(
@@ -135,19 +128,6 @@ async function writePlans(
 /** None of a document without words. */
 function textOf({ docNo, contentHash }: DocumentRow, zstd: Uint8Array): StoredText[] {
   return contentHash.length > 0 ? [{ docNo, contentHash, zstd }] : [];
-}
-
-// Three bytes a unit at most; refs and names lie in indexes too.
-function sizeOf({ title, archiveRef, correspondent, documentType, tags }: DocumentRow): number {
-  const units = [
-    title,
-    archiveRef,
-    archiveRef,
-    correspondent ?? "",
-    documentType ?? "",
-    ...tags,
-  ].reduce((sum, text) => sum + text.length, 0);
-  return 1_024 + 3 * units;
 }
 
 // Counts before it commits, so that the counts stored with the rows have them.
