@@ -10,6 +10,9 @@ import type { ProcessResult } from "../ai/process-job.ts";
 import type { AiProvider } from "../ai/providers/types.ts";
 import type { DocumentStore } from "../documents/store.ts";
 
+/** Documents that are chosen for one job: their list is stored in one row. */
+export const MAX_CHOSEN = 100_000;
+
 export interface AiApiDeps extends ApplyDeps {
   readonly documents: Pick<DocumentStore, "index" | "row" | "put" | "byId">;
   readonly config: Pick<Config, "get">;

@@ -28,10 +28,7 @@ import { addFeedback, summariseFeedback, type Correction } from "../ai/feedback.
 import { preflight } from "../ai/preflight.ts";
 import { chosenOf, entriesOf, rejectMany, rejectOne, type ChosenResult } from "../ai/review.ts";
 import { resultById } from "../ai/result-store.ts";
-import type { AiApiDeps } from "./ai-deps.ts";
-
-/** Results of one job: its list of documents is stored in one row. */
-const MAX_BATCH = 100_000;
+import { MAX_CHOSEN, type AiApiDeps } from "./ai-deps.ts";
 
 export function reviewMethods(deps: AiApiDeps) {
   const { env, clock, results } = deps;
@@ -45,8 +42,8 @@ export function reviewMethods(deps: AiApiDeps) {
     const { newestSerial } = results.index;
     const docNos = (await choose()).map(({ docNo }) => docNo);
     await checkWritable(deps, docNos, signal);
-    if (docNos.length > MAX_BATCH)
-      throw new StewardError("too_large", `one job applies at most ${MAX_BATCH} results`, {
+    if (docNos.length > MAX_CHOSEN)
+      throw new StewardError("too_large", `one job applies at most ${MAX_CHOSEN} results`, {
         remedy: "narrow the filter",
       });
     const input = create(AiApplyInputSchema, {

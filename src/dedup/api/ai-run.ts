@@ -21,7 +21,7 @@ import { priceOf } from "../ai/prices.ts";
 import { requirePrice } from "../ai/process-job.ts";
 import { filterOf } from "../ai/review.ts";
 import { checkProvider, hasAddress, hasCredential } from "../ai/providers/open.ts";
-import type { AiApiDeps } from "./ai-deps.ts";
+import { MAX_CHOSEN, type AiApiDeps } from "./ai-deps.ts";
 import { withFieldNames } from "./field-names.ts";
 
 export function runMethods(deps: AiApiDeps) {
@@ -72,6 +72,14 @@ export function runMethods(deps: AiApiDeps) {
       requirePrice(config, priceOf(config.provider, config.model));
       checkMonth(deps);
       const input = create(AiProcessInputSchema, await selectionOf(deps, request, signal));
+      if (input.docNos.length > MAX_CHOSEN)
+        throw new StewardError(
+          "too_large",
+          `one run takes at most ${MAX_CHOSEN} chosen documents`,
+          {
+            remedy: "narrow the scope, e.g. current_filter with status failed and a provider",
+          },
+        );
       const job = await deps.jobs.start(deps.processJob, input);
       return { data: { jobId: job.id } };
     },
