@@ -20,7 +20,7 @@ import {
   readListed,
   type FullDocument,
 } from "./decode.ts";
-import { fetchDocuments } from "./fetch.ts";
+import { fetchDocuments, idSlices } from "./fetch.ts";
 import { notPaperless } from "./failures.ts";
 import { readNames, type Names } from "./names.ts";
 import { createPaperlessWriter } from "./writer.ts";
@@ -138,7 +138,7 @@ async function* fetchAll(
   pageSize: number,
 ): AsyncGenerator<PositionedItem> {
   const { client, names, options } = reading;
-  const pages = mapInOrder(slices(ids, pageSize), PAGES_IN_FLIGHT, (slice) =>
+  const pages = mapInOrder(idSlices(ids, pageSize), PAGES_IN_FLIGHT, (slice) =>
     fetchDocuments(client, slice, FULL_FIELDS, options.signal),
   );
   for await (const { entries, tooLarge } of pages) {
@@ -163,10 +163,6 @@ async function* fetchAll(
         failed(String(id), "too large", "is larger than 64 MiB as JSON", "itself"),
       );
   }
-}
-
-function* slices(ids: readonly number[], size: number): Generator<readonly number[]> {
-  for (let at = 0; at < ids.length; at += size) yield ids.slice(at, at + size);
 }
 
 function position(reading: Reading, item: ArchiveItem): PositionedItem {
@@ -207,7 +203,7 @@ async function stillThere(
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
-  for (const slice of slices(refs.map(Number), pageSize)) {
+  for (const slice of idSlices(refs.map(Number), pageSize)) {
     const { entries } = await fetchDocuments(client, slice, "id", signal);
     for (const entry of entries) found.add(String(readId(entry)));
   }

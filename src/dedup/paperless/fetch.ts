@@ -1,4 +1,5 @@
 /** Documents by their ids, however large their texts are. */
+import { boundedBatches } from "../../kernel/base/batches.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import { readId } from "./decode.ts";
 import type { PaperlessClient } from "./client.ts";
@@ -9,6 +10,14 @@ interface Fetched {
   readonly entries: readonly unknown[];
   /** Ids of documents that alone exceed the size of a response. */
   readonly tooLarge: readonly number[];
+}
+
+/** Of the ids in an address: with all else it stays below the 8 KiB that proxies take by default. */
+const ID_CHARACTERS = 5_500;
+
+/** Ids in the slices that are asked for at once, at most `size` each. A comma is sent as `%2C`. */
+export function idSlices(ids: readonly number[], size: number): Generator<readonly number[]> {
+  return boundedBatches(ids, [size, ID_CHARACTERS], (id) => [1, String(id).length + 3]);
 }
 
 /**

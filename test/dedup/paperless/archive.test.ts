@@ -1,4 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { Archive, ArchiveDocument } from "../../../src/dedup/archives/archive.ts";
 import type { Paperless } from "../../../src/demo/paperless/paperless.ts";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
@@ -29,6 +31,25 @@ async function failureOf(reading: Promise<unknown>): Promise<StewardError> {
   );
   if (!(error instanceof StewardError)) throw new Error("no StewardError", { cause: error });
   return error;
+}
+
+/** The address of a proxy that answers 414 to a longer request line; it ends with the test. */
+async function startShortProxy(target: string): Promise<string> {
+  const server = createServer((incoming, answer) => {
+    const { method, headers, url: path = "" } = incoming;
+    if (path.length > 8_192) return void answer.writeHead(414).end("<h1>URI Too Long</h1>");
+    const passed = request(new URL(path, target), { method, headers }, (reply) => {
+      answer.writeHead(reply.statusCode ?? 500, reply.headers);
+      reply.pipe(answer);
+    });
+    incoming.pipe(passed);
+  });
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** Requests for texts since the last call. */
@@ -174,6 +195,19 @@ describe("reading Paperless-ngx", () => {
     const items = await readAll(archiveOf(sim, { clock: systemClock, timeoutMs: 300_000 }));
     expect(documentsOf(items).size).toBe(8);
     expect(countRequests(sim).texts).toBe(3);
+  });
+
+  it("asks for a thousand documents behind a proxy whose request line ends at 8 KiB", async () => {
+    const sim = await simulate((estate) => {
+      for (let at = 0; at < 1_000; at++)
+        estate.add({ id: 1_000_000 + at, title: `Paper ${at}`, content: `Text ${at}` });
+    });
+    const url = await startShortProxy(sim.url);
+    const archive = archiveOf(sim, { url, pageSize: 1_000, clock: systemClock });
+    const documents = documentsOf(await readAll(archive));
+    expect(documents.size).toBe(1_000);
+    const refs = [...documents.keys()];
+    expect((await archive.stillThere?.(refs, never))?.size).toBe(1_000);
   });
 
   it("names a document that is not as documents are, and goes on", async () => {
