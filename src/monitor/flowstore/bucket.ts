@@ -36,7 +36,8 @@ const noTags: readonly string[] = [];
 
 export interface Bucket {
   readonly totals: Sum;
-  readonly tables: FlowTables;
+  /** Empty once the minute is reduced to its totals. */
+  tables: FlowTables;
   /** Observations with a part in `__other__`. */
   truncated: number;
 }
@@ -55,12 +56,34 @@ export function tablesWith(limitOf: (table: FlowTable) => number): FlowTables {
   ) as Record<FlowTable, SumTable>;
 }
 
-/** False when a part of it went to `__other__`. */
+/** Entries of all tables. */
+export function entriesOf({ tables }: Bucket): number {
+  return flowTables.reduce((entries, table) => entries + tables[table].size, 0);
+}
+
+/** Of a minute that is reduced to its totals; nothing is added to them. */
+const noTables = tablesWith(() => 0);
+
+export function isReduced({ tables }: Bucket): boolean {
+  return tables === noTables;
+}
+
+/** Leaves the totals, and counts every observation as truncated. */
+export function reduceToTotals(bucket: Bucket): void {
+  bucket.tables = noTables;
+  bucket.truncated = bucket.totals.flows;
+}
+
+/** False when a part of it went to `__other__`, or into totals alone. */
 export function addToBucket(bucket: Bucket, flow: FlowObservation): boolean {
   const { tables, totals } = bucket;
   const counts = new Sum();
   counts.addConnection(flow);
   totals.add(counts);
+  if (isReduced(bucket)) {
+    bucket.truncated += 1;
+    return false;
+  }
   const sourceTags = tagsOf(flow.srcTags);
   const destinationTags = tagsOf(flow.dstTags);
   let fits = addNodes(tables, flow, counts);

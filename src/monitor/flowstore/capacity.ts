@@ -1,4 +1,4 @@
-/** Limits of the flow store of one network, by profile. */
+/** Limits of the flow stores: of one network, by profile, and of all networks together. */
 
 export type CapacityProfile = "compact" | "default" | "expanded";
 
@@ -36,12 +36,20 @@ const factors: Readonly<Record<CapacityProfile, number>> = {
 
 const LABEL_TABLES = 8;
 const MATRICES = 3;
-/** Bytes of an entry with one direction and with two, and of a single connection. */
-const ENTRY = 96;
-const TWO_WAY_ENTRY = 136;
-const ROW = 200;
+/** Bytes of an entry and of a single connection, as measured. */
+const ENTRY = 410;
+const ROW = 730;
+/** Twice as many single connections are held until they are sorted. */
+const UNSORTED = 2;
+/**
+ * Entries of all minutes of all networks: 200 MiB, two fifths of the heap of the monitor's thread.
+ */
+export const MAX_ENTRIES = 500_000;
+/** Single connections of all networks: 80 MiB while unsorted. */
+const MAX_RECENT = 60_000;
 
-export function flowCapacity(profile: CapacityProfile): FlowCapacity {
+/** The limits of each of so many networks. */
+export function flowCapacity(profile: CapacityProfile, networks = 1): FlowCapacity {
   const factor = factors[profile];
   return {
     pairs: standard.pairs * factor,
@@ -52,19 +60,20 @@ export function flowCapacity(profile: CapacityProfile): FlowCapacity {
     peerPaths: standard.peerPaths * factor,
     unexplained: standard.unexplained * factor,
     rules: standard.rules * factor,
-    recent: standard.recent * factor,
+    recent: Math.min(standard.recent * factor, Math.floor(MAX_RECENT / networks)),
   };
 }
 
-/** Memory of one network with every table of every minute full. */
+/** Memory of one network with every table of every minute full, as far as they may be. */
 export function estimatedBytes(capacity: FlowCapacity, buckets: number): number {
   const entries =
     capacity.pairs +
+    capacity.nodes +
     capacity.ports +
     LABEL_TABLES * capacity.labels +
     MATRICES * capacity.cells +
     capacity.peerPaths +
     capacity.unexplained +
     capacity.rules;
-  return buckets * (entries * ENTRY + capacity.nodes * TWO_WAY_ENTRY) + capacity.recent * ROW;
+  return Math.min(buckets * entries, MAX_ENTRIES) * ENTRY + UNSORTED * capacity.recent * ROW;
 }

@@ -3,7 +3,8 @@ import type { Clock } from "../../kernel/base/clock.ts";
 import type { FlowStoreOptions, MonitorOptions } from "../options.ts";
 import { isFed, storesFlows } from "./fed.ts";
 import { BUCKET_MS } from "./bucket.ts";
-import { estimatedBytes, flowCapacity } from "./capacity.ts";
+import { estimatedBytes, flowCapacity, MAX_ENTRIES } from "./capacity.ts";
+import { EntryBudget } from "./entry-budget.ts";
 import type { FlowStores, FlowStoresDeps } from "./flow-store.ts";
 import { createMemoryStore } from "./memory-store.ts";
 
@@ -36,11 +37,10 @@ function createMemoryStores(
 ): FlowStores {
   let seq = 0;
   const nextSeq = (): number => (seq += 1);
-  const stores = new Map(
-    names.map((name) => [name, createMemoryStore({ clock, nextSeq }, name, options)]),
-  );
+  const limits = flowCapacity(options.capacityProfile, names.length);
+  const deps = { clock, nextSeq, limits, budget: new EntryBudget(MAX_ENTRIES) };
+  const stores = new Map(names.map((name) => [name, createMemoryStore(deps, name, options)]));
   const all = [...stores.values()];
-  const capacity = flowCapacity(options.capacityProfile);
   return {
     kind: "memory",
     retentionMs: options.retentionMs,
@@ -52,8 +52,8 @@ function createMemoryStores(
       kind: "memory",
       profile: options.capacityProfile,
       retentionMs: options.retentionMs,
-      maxRecent: capacity.recent,
-      estimatedBytes: estimatedBytes(capacity, Math.ceil(options.retentionMs / BUCKET_MS)),
+      maxRecent: limits.recent,
+      estimatedBytes: estimatedBytes(limits, Math.ceil(options.retentionMs / BUCKET_MS)),
       networks: all.map((store) => store.status()),
       errors: [],
     }),

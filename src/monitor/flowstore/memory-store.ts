@@ -1,12 +1,21 @@
 /**
- * The traffic of one network in memory: sums per minute within the retention, and the newest single
- * connections.
+ * The traffic of one network in memory: sums per minute within the retention, of the oldest minutes
+ * perhaps only totals, and the newest single connections.
  */
 import type { Clock } from "../../kernel/base/clock.ts";
 import { AccessPolicy } from "../policy/access-policy.ts";
 import type { FlowStoreOptions } from "../options.ts";
-import { addToBucket, BUCKET_MS, createBucket, type Bucket } from "./bucket.ts";
-import { flowCapacity, type FlowCapacity } from "./capacity.ts";
+import {
+  addToBucket,
+  BUCKET_MS,
+  createBucket,
+  entriesOf,
+  isReduced,
+  reduceToTotals,
+  type Bucket,
+} from "./bucket.ts";
+import type { FlowCapacity } from "./capacity.ts";
+import type { EntryBudget, Reducible } from "./entry-budget.ts";
 import { matcher } from "./filter.ts";
 import type { FlowPart, FlowQuery, FlowSelection, FlowStore, FlowWindow } from "./flow-store.ts";
 import { isBefore, RecentFlows } from "./recent-flows.ts";
@@ -16,6 +25,10 @@ export interface FlowStoreDeps {
   readonly clock: Pick<Clock, "now">;
   /** Numbers of arrival, shared by the stores of all networks. */
   readonly nextSeq: () => number;
+  /** Of each network. */
+  readonly limits: FlowCapacity;
+  /** Shared by the stores of all networks. */
+  readonly budget: EntryBudget;
 }
 
 /** Takes no memory for traffic that has not arrived. */
@@ -27,10 +40,9 @@ export function createMemoryStore(
   return new MemoryFlowStore(deps, network, options);
 }
 
-class MemoryFlowStore implements FlowStore {
+class MemoryFlowStore implements FlowStore, Reducible {
   readonly #deps: FlowStoreDeps;
   readonly #options: FlowStoreOptions;
-  readonly #limits: FlowCapacity;
   /** By the begin of the minute, unordered. */
   readonly #buckets = new Map<number, Bucket>();
   readonly #recent: RecentFlows;
@@ -44,8 +56,8 @@ class MemoryFlowStore implements FlowStore {
     this.#deps = deps;
     this.network = network;
     this.#options = options;
-    this.#limits = flowCapacity(options.capacityProfile);
-    this.#recent = new RecentFlows(this.#limits.recent);
+    this.#recent = new RecentFlows(deps.limits.recent);
+    deps.budget.join(this);
   }
 
   named(network: string): void {
@@ -59,7 +71,7 @@ class MemoryFlowStore implements FlowStore {
     if (timeMs > nowMs + this.#options.maxFutureSkewMs) return "future";
     this.#expire(nowMs);
     this.#observations += 1;
-    if (!addToBucket(this.#bucketAt(timeMs), observation)) this.#truncated += 1;
+    this.#sum(this.#bucketAt(timeMs), observation);
     const seq = this.#deps.nextSeq();
     if (this.#recent.takes(timeMs)) this.#recent.add({ ...observation, timeMs, seq });
     return undefined;
@@ -118,11 +130,34 @@ class MemoryFlowStore implements FlowStore {
     });
   }
 
+  oldestMs(): number | undefined {
+    let oldestMs: number | undefined;
+    for (const [beginMs, bucket] of this.#buckets)
+      if (beginMs < (oldestMs ?? Number.POSITIVE_INFINITY) && !isReduced(bucket))
+        oldestMs = beginMs;
+    return oldestMs;
+  }
+
+  reduceOldest(): number {
+    const bucket = this.#buckets.get(this.oldestMs() ?? Number.NaN);
+    if (bucket === undefined) return 0;
+    const entries = entriesOf(bucket);
+    this.#truncated += bucket.totals.flows - bucket.truncated;
+    reduceToTotals(bucket);
+    return entries;
+  }
+
+  #sum(bucket: Bucket, observation: FlowObservation): void {
+    const before = entriesOf(bucket);
+    if (!addToBucket(bucket, observation)) this.#truncated += 1;
+    this.#deps.budget.take(entriesOf(bucket) - before);
+  }
+
   #bucketAt(timeMs: number): Bucket {
     const beginMs = Math.floor(timeMs / BUCKET_MS) * BUCKET_MS;
     const known = this.#buckets.get(beginMs);
     if (known !== undefined) return known;
-    const bucket = createBucket(this.#limits);
+    const bucket = createBucket(this.#deps.limits);
     this.#buckets.set(beginMs, bucket);
     return bucket;
   }
@@ -132,8 +167,11 @@ class MemoryFlowStore implements FlowStore {
     if (Math.abs(nowMs - this.#expiredMs) < 1_000) return;
     this.#expiredMs = nowMs;
     const oldestMs = nowMs - this.#options.retentionMs;
-    for (const beginMs of this.#buckets.keys())
-      if (beginMs + BUCKET_MS <= oldestMs) this.#buckets.delete(beginMs);
+    for (const [beginMs, bucket] of this.#buckets) {
+      if (beginMs + BUCKET_MS > oldestMs) continue;
+      this.#buckets.delete(beginMs);
+      this.#deps.budget.free(entriesOf(bucket));
+    }
     this.#recent.expire(oldestMs);
   }
 }

@@ -9,9 +9,8 @@ import { exportJson } from "../../../src/monitor/flowstore/export-json.ts";
 import type { FlowExportAnswer } from "../../../src/monitor/flowstore/flow-export.ts";
 import type { FlowStores } from "../../../src/monitor/flowstore/flow-store.ts";
 import { FLOWS_CSV_ROUTE, flowsCsvRoute } from "../../../src/monitor/flowstore/flows-csv.ts";
-import { createMemoryStore } from "../../../src/monitor/flowstore/memory-store.ts";
 import { createManualClock } from "../../kernel/supervisor/manual-clock.ts";
-import { NOW_MS, noFilter, sampleFlow, storeOptions } from "./sample-flow.ts";
+import { noFilter, NOW_MS, openMemory, sampleFlow } from "./sample-flow.ts";
 
 const signal = new AbortController().signal;
 
@@ -82,7 +81,7 @@ it("a large export lets others run, and ends when nobody waits for it", async ()
 it("crosses from the monitor's thread as bytes, with its length", async () => {
   const clock = createManualClock();
   let seq = 0;
-  const store = createMemoryStore({ clock, nextSeq: () => (seq += 1) }, "lab", storeOptions);
+  const store = openMemory({ clock, nextSeq: () => (seq += 1) });
   for (let row = 0; row < 1_000; row += 1) store.record(sampleFlow({ timeMs: clock.now() }));
   const stores = {
     kind: "memory",

@@ -12,11 +12,10 @@ import { createCall, type Call } from "../../../src/kernel/service.ts";
 import { writeRestJson } from "../../../src/kernel/wire/rest-json.ts";
 import { createFlowApi } from "../../../src/monitor/flowstore/flow-api.ts";
 import type { FlowStore, FlowStores } from "../../../src/monitor/flowstore/flow-store.ts";
-import { createMemoryStore } from "../../../src/monitor/flowstore/memory-store.ts";
 import { removeTemporaryFolders, temporaryFolder } from "../../contract/daemon.ts";
 import { createManualClock } from "../../kernel/supervisor/manual-clock.ts";
 import { openStore } from "./disk/open-store.ts";
-import { sampleFlow, storeOptions } from "./sample-flow.ts";
+import { openMemory, sampleFlow } from "./sample-flow.ts";
 
 afterAll(removeTemporaryFolders);
 
@@ -69,7 +68,7 @@ describe("Counters as large as a record may have", () => {
   };
   const inMemory = (): Promise<AsyncDisposable & { store: FlowStore }> => {
     let seq = 0;
-    const store = createMemoryStore({ clock, nextSeq: () => (seq += 1) }, "lab", storeOptions);
+    const store = openMemory({ clock, nextSeq: () => (seq += 1) });
     const close = (): Promise<void> => Promise.resolve();
     return Promise.resolve({ store: record(store), [Symbol.asyncDispose]: close });
   };

@@ -1,19 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { FlowStore } from "../../../src/monitor/flowstore/flow-store.ts";
-import { createMemoryStore } from "../../../src/monitor/flowstore/memory-store.ts";
 import { sumWindow } from "../../../src/monitor/flowstore/sum-query.ts";
-import { NOW_MS, noFilter, sampleFlow, storeOptions } from "./sample-flow.ts";
+import { NOW_MS, noFilter, openMemory, sampleFlow } from "./sample-flow.ts";
 
 const signal = new AbortController().signal;
 
 function open(): { store: FlowStore; clock: { nowMs: number } } {
   const clock = { nowMs: NOW_MS };
   let seq = 0;
-  const store = createMemoryStore(
-    { clock: { now: () => clock.nowMs }, nextSeq: () => (seq += 1) },
-    "lab",
-    storeOptions,
-  );
+  const store = openMemory({ clock: { now: () => clock.nowMs }, nextSeq: () => (seq += 1) });
   return { store, clock };
 }
 

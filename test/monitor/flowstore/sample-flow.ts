@@ -1,6 +1,12 @@
 /** A stored flow and stores over a clock that moves by hand. */
 import type { FlowStoreOptions, PrivacyOptions } from "../../../src/monitor/options.ts";
-import type { FlowFilter } from "../../../src/monitor/flowstore/flow-store.ts";
+import { flowCapacity, MAX_ENTRIES } from "../../../src/monitor/flowstore/capacity.ts";
+import { EntryBudget } from "../../../src/monitor/flowstore/entry-budget.ts";
+import type { FlowFilter, FlowStore } from "../../../src/monitor/flowstore/flow-store.ts";
+import {
+  createMemoryStore,
+  type FlowStoreDeps,
+} from "../../../src/monitor/flowstore/memory-store.ts";
 import type { FlowObservation } from "../../../src/monitor/flowstore/types.ts";
 
 export const NOW_MS = Date.parse("2026-05-04T12:00:30Z");
@@ -26,6 +32,12 @@ export const noFilter: FlowFilter = {
   verdict: "",
   path: "",
 };
+
+export function openMemory(deps: Pick<FlowStoreDeps, "clock" | "nextSeq">): FlowStore {
+  const limits = flowCapacity(storeOptions.capacityProfile);
+  const budget = new EntryBudget(MAX_ENTRIES);
+  return createMemoryStore({ ...deps, limits, budget }, "lab", storeOptions);
+}
 
 /** From alpha to beta, now. */
 export function sampleFlow(given: Partial<FlowObservation> = {}): FlowObservation {
