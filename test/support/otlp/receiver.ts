@@ -31,7 +31,11 @@ export type Answer =
       /** Only this signal is refused. */ readonly only?: Signal;
     }
   | { readonly kind: "partial"; readonly rejected: number }
-  | { readonly kind: "hold"; readonly until: Promise<void> };
+  | {
+      readonly kind: "hold";
+      readonly until: Promise<void>;
+      /** Called for each request that is held. */ readonly arrived?: () => void;
+    };
 
 /** A running receiver. */
 export interface Receiver {
@@ -129,6 +133,12 @@ function response(answer: Answer): Buffer {
   return Buffer.from([0x0a, 0x02, 0x08, answer.rejected]);
 }
 
+async function held(answer: Answer): Promise<void> {
+  if (answer.kind !== "hold") return;
+  answer.arrived?.();
+  await answer.until;
+}
+
 /** The answer, if it refuses requests of this signal. */
 function refusal(
   answer: Answer,
@@ -160,7 +170,7 @@ async function listenGrpc(
       state.headers = call.metadata.getMap();
       void (async () => {
         const { answer } = state;
-        if (answer.kind === "hold") await answer.until;
+        await held(answer);
         const refused = refusal(answer, signal);
         if (refused !== undefined) state.refused += 1;
         if (refused !== undefined)
@@ -239,7 +249,7 @@ async function answerHttp(
   const body = Buffer.concat(chunks);
   const bytes = request.headers["content-encoding"] === "gzip" ? gunzipSync(body) : body;
   const signal = SIGNALS.find((each) => request.url?.endsWith(`/v1/${each}`));
-  if (answer.kind === "hold") await answer.until;
+  await held(answer);
   if (signal === undefined) return void reply.writeHead(404).end();
   if (bytes.length > maxBytes) return void reply.writeHead(413).end();
   const refused = refusal(answer, signal);

@@ -17,10 +17,10 @@ import { type EncodedLog, logsSerializer } from "./otlp-logs.ts";
 import { metricsSerializer } from "./otlp-metrics.ts";
 
 /**
- * Maximum number of concurrent exports. Readers export one after the other, so one interval stays
- * below it.
+ * Maximum number of concurrent exports; the SDK refuses further ones. The scopes export at the same
+ * time, one request each: those of 100 networks, of the process and of the monitor.
  */
-const IN_FLIGHT = 30;
+const IN_FLIGHT = 128;
 const USER_AGENT = "steward";
 
 /** Sends the requests of one signal. */

@@ -96,6 +96,22 @@ describe.each(["grpc", "http"] as const)("Export over OTLP %s", (protocol) => {
     ).toEqual(["net-a a 2", "net-b b 3", "process undefined 1"]);
   });
 
+  it("has the requests of a hundred networks under way at once", async () => {
+    const all = Promise.withResolvers<void>();
+    let held = 0;
+    const arrived = (): void => {
+      held += 1;
+      if (held === 102) all.resolve();
+    };
+    receiver.answer = { kind: "hold", until: all.promise, arrived };
+    await using telemetry = await startTelemetry({ metrics: metrics() as never, pull: false });
+    for (let network = 0; network < 102; network += 1)
+      telemetry.scope(spec(`net-${network}`)).gauge(plainLevel, network, {});
+    expect(await telemetry.flush(30_000)).toBe(true);
+    expect(receiver.points().length).toBe(102);
+    expect(telemetry.status().ledger?.signals.metrics).toMatchObject({ requests: 102, failures: 0 });
+  });
+
   it("forgets an ended series at the next export and gives a returning counter a new start", async () => {
     await using telemetry = await startTelemetry({ metrics: metrics() as never, pull: false });
     const scope = telemetry.scope(spec());
