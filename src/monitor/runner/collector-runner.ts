@@ -48,7 +48,7 @@ export interface CollectorRunnerDeps {
   readonly succeeded: (collector: string) => void;
   /** Traces a run. */
   readonly trace?: (collector: string, run: () => Promise<RunOutcome>) => Promise<RunOutcome>;
-  /** Scheduled runs begin once this resolves. */
+  /** The first scheduled run begins once this resolves. */
   readonly before?: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -108,6 +108,7 @@ class Runner implements CollectorRunner {
   /** Monotonic time of the last run's end, or of the start; and its result. */
   #endedMs: number;
   #succeeded: boolean | undefined;
+  #hasWaited = false;
   /**
    * Monotonic times when a window last reduced the lag and when one was last read; initially the
    * start.
@@ -147,7 +148,8 @@ class Runner implements CollectorRunner {
   }
 
   async #runScheduled(signal: AbortSignal): Promise<void> {
-    await this.#deps.before?.(signal);
+    if (!this.#hasWaited) await this.#deps.before?.(signal);
+    this.#hasWaited = true;
     await this.runNow(signal);
   }
 

@@ -66,10 +66,12 @@ function running(
   {
     window,
     selfObservability = true,
+    before,
     memory,
   }: {
     readonly window?: WindowRule;
     readonly selfObservability?: boolean;
+    readonly before?: () => Promise<void>;
     readonly memory?: ReturnType<ReturnType<typeof createMemoryStore>>;
   } = {},
 ) {
@@ -103,6 +105,7 @@ function running(
       memory: store,
       selfObservability,
       succeeded: (name) => good.push(name),
+      ...(before === undefined ? {} : { before }),
     },
     collector,
     prepared,
@@ -131,6 +134,25 @@ const value = (scope: SeriesScope, row: Parameters<SeriesScope["series"]>[0]): n
   );
 
 describe("a collector at work", () => {
+  it("waits before its first run only", async () => {
+    let [waits, runs] = [0, 0];
+    const { clock, start } = running(
+      async () => {
+        runs += 1;
+        await Promise.resolve();
+      },
+      {
+        before: async () => {
+          waits += 1;
+          await Promise.resolve();
+        },
+      },
+    );
+    await start();
+    await clock.advance(3 * 60_000 + 3_000);
+    expect([waits, runs > 2]).toEqual([1, true]);
+  });
+
   it("runs within three seconds and then every interval, and its levels end when it no longer says them", async () => {
     let runs = 0;
     const { clock, scope, runner, good, start } = running(async ({ sweep }) => {
