@@ -25,7 +25,7 @@ import { fleetCounts, lockErrors, switchCounts } from "./devices/fleet.ts";
 import { deviceGauges } from "./devices/gauges.ts";
 import { byCountry } from "./devices/countries.ts";
 import { byDistro, byTag } from "./devices/groups.ts";
-import { collectInvites } from "./devices/invites.ts";
+import { createInvites } from "./devices/invites.ts";
 import { identityOf } from "./devices/part.ts";
 import type { Part, PartContext } from "./devices/part.ts";
 import { createPosture } from "./devices/posture.ts";
@@ -40,6 +40,9 @@ import {
 import { byVersion, outdated } from "./devices/versions.ts";
 import { forEachYielding } from "./yielding.ts";
 import { nextTurn } from "../../kernel/async/turns.ts";
+
+/** Share of the interval in which calls of single devices begin. */
+const CALLS_SHARE = 0.8;
 
 const emits: readonly AnyRow[] = [...devicesMetrics, enrichCacheSize];
 
@@ -80,11 +83,11 @@ export const devices = defineCollector({
 
 function openDevices(deps: CollectorDeps, options: DeviceOptions): Collect {
   const { provider } = deps;
-  const posture =
-    options.collectPosture && provider.supports("devicePosture")
-      ? createPosture(deps, options)
-      : undefined;
-  const invites = options.collectDeviceInvites && provider.supports("deviceInvites");
+  const hasPosture = options.collectPosture && provider.supports("devicePosture");
+  const hasInvites = options.collectDeviceInvites && provider.supports("deviceInvites");
+  const shareMs = (CALLS_SHARE * options.intervalMs) / (hasPosture && hasInvites ? 2 : 1);
+  const posture = hasPosture ? createPosture(deps, options, shareMs) : undefined;
+  const invites = hasInvites ? createInvites(deps, shareMs) : undefined;
   return async (tick) => {
     const list = await tick.call(listDevices, () => provider.devices(tick.signal));
     await deps.devices.replaceDevices(list);
@@ -97,7 +100,7 @@ function openDevices(deps: CollectorDeps, options: DeviceOptions): Collect {
     });
     for (const part of parts) part.finish?.();
     await posture?.(tick, list);
-    if (invites) await collectInvites(deps, tick, list);
+    await invites?.(tick, list);
   };
 }
 

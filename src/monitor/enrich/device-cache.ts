@@ -14,17 +14,19 @@ import { nextTurn } from "../../kernel/async/turns.ts";
 const STRETCH = 500;
 const DOTTED = /^[\d.]+$/;
 
-/** An empty cache. */
-export function createDeviceCache({
-  clock,
-}: {
+export interface DeviceCacheDeps {
   readonly clock: Pick<Clock, "monotonic">;
-}): DeviceCache {
-  return new NetworkCache(clock);
+  /** Called with each report of devices. */
+  readonly reported?: (devices: readonly Device[]) => void;
+}
+
+/** An empty cache. */
+export function createDeviceCache(deps: DeviceCacheDeps): DeviceCache {
+  return new NetworkCache(deps);
 }
 
 class NetworkCache implements DeviceCache {
-  readonly #clock: Pick<Clock, "monotonic">;
+  readonly #deps: DeviceCacheDeps;
   readonly #reader: EndpointReader = createEndpointReader();
   readonly #suggestions: Suggestions;
   #devices: readonly Device[] = [];
@@ -35,10 +37,10 @@ class NetworkCache implements DeviceCache {
   #isKnown = false;
   readonly #firstReport = Promise.withResolvers<void>();
 
-  constructor(clock: Pick<Clock, "monotonic">) {
-    this.#clock = clock;
-    this.#suggestions = new Suggestions(clock);
-    this.#reportedMs = clock.monotonic();
+  constructor(deps: DeviceCacheDeps) {
+    this.#deps = deps;
+    this.#suggestions = new Suggestions(deps.clock);
+    this.#reportedMs = deps.clock.monotonic();
   }
 
   get size(): number {
@@ -63,7 +65,8 @@ class NetworkCache implements DeviceCache {
     this.#suggestions.clear();
     this.#isKnown = true;
     this.#firstReport.resolve();
-    this.#reportedMs = this.#clock.monotonic();
+    this.#reportedMs = this.#deps.clock.monotonic();
+    this.#deps.reported?.(devices);
   }
 
   replaceServices(services: readonly Pick<VirtualService, "name" | "addresses">[]): void {
@@ -101,7 +104,7 @@ class NetworkCache implements DeviceCache {
   }
 
   ageMs(): number {
-    return this.#clock.monotonic() - this.#reportedMs;
+    return this.#deps.clock.monotonic() - this.#reportedMs;
   }
 
   /** Fills both tables; yields after each time slice. */

@@ -50,9 +50,7 @@ import { noTraces, type NetworkTraces, type OpenTraces } from "./traces.ts";
 import { networkScope, type OpenScope, type ScopeFacts } from "./network-scope.ts";
 import { waitFor } from "../../kernel/async/wait.ts";
 
-/**
- * The collector that fills the device cache, and how long others wait for its first successful run.
- */
+/** The collector that fills the device cache, and how long the first runs of others wait for it. */
 const DEVICES = "devices";
 const POLICY = "acl";
 const DEVICES_WAIT_MS = 60_000;
@@ -313,15 +311,17 @@ class IsolatedNetwork {
     signal.throwIfAborted();
     const scope = openScope(networkScope(facts, this.#options, name));
     this.#traces = openTraces?.(scope, this.#options) ?? noTraces;
-    const devices = createDeviceCache({ clock });
+    const presence = this.#presence();
+    const devices = createDeviceCache({
+      clock,
+      reported: (listed) => presence?.observe(listed),
+    });
     const intakes = this.#intakes(name, scope, devices);
     const tracker = createCapabilityTracker({ clock, scope });
-    const presence = this.#presence();
     const runners = this.#runners({
       name,
       scope,
       devices,
-      presence,
       tracker,
       provider,
       ...intakes,
@@ -374,7 +374,6 @@ class IsolatedNetwork {
     name,
     scope,
     devices,
-    presence,
     tracker,
     provider,
     flows,
@@ -383,7 +382,6 @@ class IsolatedNetwork {
     readonly name: string;
     readonly scope: Scope;
     readonly devices: DeviceCache;
-    readonly presence: PresenceLog | undefined;
     readonly tracker: CapabilityTracker;
     readonly provider: Provider;
   }): CollectorRunner[] {
@@ -411,17 +409,9 @@ class IsolatedNetwork {
       places: this.#deps.places,
       latestClientVersion,
     };
-    const named = Promise.withResolvers<void>();
     const waitForNames = async (signal: AbortSignal): Promise<void> =>
-      void (await waitFor(named.promise, { clock, timeoutMs: DEVICES_WAIT_MS, signal }));
+      void (await waitFor(devices.known, { clock, timeoutMs: DEVICES_WAIT_MS, signal }));
     const before = this.#collects(DEVICES) ? { before: waitForNames } : {};
-    const good = (name: string): void => {
-      if (name === DEVICES) {
-        named.resolve();
-        presence?.observe(devices.devices());
-      }
-      succeeded();
-    };
     return this.#registered.map(({ collector, prepared }) =>
       createCollectorRunner(
         {
@@ -431,7 +421,7 @@ class IsolatedNetwork {
           tracker,
           memory,
           selfObservability: this.#options.selfObservability,
-          succeeded: good,
+          succeeded,
           trace: (name, run) => this.#traces.run(name, run),
           ...(collector.namesDevices ? before : {}),
         },

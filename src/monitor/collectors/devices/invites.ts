@@ -8,7 +8,8 @@ import type { CollectorDeps, Tick } from "../collector.ts";
 import { listDeviceInvites } from "./section.ts";
 import { Tally } from "../tally.ts";
 import { known, secondsSince } from "../units.ts";
-import { callEach } from "./call-each.ts";
+import { forEachYielding } from "../yielding.ts";
+import { CallRounds } from "./call-each.ts";
 
 /** Delivery of an invitation. */
 function deliveryOf({
@@ -20,49 +21,54 @@ function deliveryOf({
   return createdMs === undefined ? "unknown" : "manual_link";
 }
 
-/** Fetches the invitations of every device. */
-export async function collectInvites(
-  { provider, scope }: CollectorDeps,
+type Invites = (tick: Tick, devices: readonly Device[]) => Promise<void>;
+
+/** Fetches invitations per device. Keeps the last ones of each. */
+export function createInvites(deps: CollectorDeps, shareMs: number): Invites {
+  const rounds = new CallRounds<readonly DeviceInvite[]>({ ...deps, shareMs });
+  return async (tick, devices) => {
+    await rounds.call(tick, devices, {
+      operation: listDeviceInvites,
+      call: ({ id }) => deps.provider.deviceInvites(id, tick.signal),
+      learn: (device, invites) => logInvites(deps, tick, device, invites),
+    });
+    const tally = new Tally<ReturnType<typeof kindOf>>();
+    await forEachYielding(devices, tick.signal, (device) => {
+      for (const invite of rounds.answerOf(device) ?? []) tally.add(kindOf(invite));
+    });
+    for (const { values, count } of tally.entries())
+      tick.sweep.gauge(deviceInvitesCount, count, values);
+  };
+}
+
+function kindOf(invite: DeviceInvite) {
+  return {
+    "vpn.device_invite.accepted": invite.accepted,
+    "vpn.device_invite.allow_exit_node": invite.allowExitNode,
+    "vpn.device_invite.multi_use": invite.multiUse,
+    "vpn.device_invite.delivery": deliveryOf(invite),
+  };
+}
+
+function logInvites(
+  { scope }: CollectorDeps,
   tick: Tick,
-  devices: readonly Device[],
-): Promise<void> {
-  const tally = new Tally<{
-    readonly "vpn.device_invite.accepted": boolean;
-    readonly "vpn.device_invite.allow_exit_node": boolean;
-    readonly "vpn.device_invite.multi_use": boolean;
-    readonly "vpn.device_invite.delivery": string;
-  }>();
-  await callEach(tick, devices, {
-    operation: listDeviceInvites,
-    call: ({ id }) => provider.deviceInvites(id, tick.signal),
-    learn({ hostname, id }, invites) {
-      for (const invite of invites) {
-        const { accepted, allowExitNode, multiUse, email, acceptedBy, createdMs } = invite;
-        const delivery = deliveryOf(invite);
-        tally.add({
-          "vpn.device_invite.accepted": accepted,
-          "vpn.device_invite.allow_exit_node": allowExitNode,
-          "vpn.device_invite.multi_use": multiUse,
-          "vpn.device_invite.delivery": delivery,
-        });
-        if (!accepted && createdMs !== undefined)
-          scope.record(deviceInvitesPendingAge, secondsSince(createdMs, tick.nowMs), {});
-        if (email === "" && acceptedBy === "") continue;
-        const guests = `${email === "" ? "" : ` with ${email}`}: ${accepted ? "accepted" : "pending"}${acceptedBy === "" ? "" : ` by ${acceptedBy}`}`;
-        scope.log(
-          deviceInviteRecord,
-          `invitation (${delivery}) to share device ${hostname}${guests}`,
-          {
-            "host.name": hostname,
-            "host.id": id,
-            "vpn.user": known(email),
-            "user.name": known(acceptedBy),
-            "vpn.device_invite.delivery": delivery,
-          },
-        );
-      }
-    },
-  });
-  for (const { values, count } of tally.entries())
-    tick.sweep.gauge(deviceInvitesCount, count, values);
+  { hostname, id }: Device,
+  invites: readonly DeviceInvite[],
+): void {
+  for (const invite of invites) {
+    const { accepted, email, acceptedBy, createdMs } = invite;
+    const delivery = deliveryOf(invite);
+    if (!accepted && createdMs !== undefined)
+      scope.record(deviceInvitesPendingAge, secondsSince(createdMs, tick.nowMs), {});
+    if (email === "" && acceptedBy === "") continue;
+    const guests = `${email === "" ? "" : ` with ${email}`}: ${accepted ? "accepted" : "pending"}${acceptedBy === "" ? "" : ` by ${acceptedBy}`}`;
+    scope.log(deviceInviteRecord, `invitation (${delivery}) to share device ${hostname}${guests}`, {
+      "host.name": hostname,
+      "host.id": id,
+      "vpn.user": known(email),
+      "user.name": known(acceptedBy),
+      "vpn.device_invite.delivery": delivery,
+    });
+  }
 }

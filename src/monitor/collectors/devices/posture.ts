@@ -13,28 +13,32 @@ import type { Device, PostureAttributes } from "../../providers/model.ts";
 import type { CollectorDeps, Tick } from "../collector.ts";
 import { getDevicePosture, type DeviceOptions } from "./section.ts";
 import { unixSeconds } from "../units.ts";
-import { callEach } from "./call-each.ts";
+import { forEachYielding } from "../yielding.ts";
+import { CallRounds } from "./call-each.ts";
 import { daysUntilExpiry } from "./expiry.ts";
 import { identityOf } from "./part.ts";
 import type { Identity } from "./part.ts";
 
 type Posture = (tick: Tick, devices: readonly Device[]) => Promise<void>;
 
-/** Fetches posture per device. Keeps a digest per device of the last run. */
-export function createPosture(deps: CollectorDeps, options: DeviceOptions): Posture {
+/** Fetches posture per device. Keeps the last posture of each, and a digest of what was logged. */
+export function createPosture(
+  deps: CollectorDeps,
+  options: DeviceOptions,
+  shareMs: number,
+): Posture {
   const allowed = allowing(options.attributeNamespaces);
   const logged = new Map<string, string>();
+  const rounds = new CallRounds<PostureAttributes>({ ...deps, shareMs });
   return async (tick, devices) => {
     const ids = new Set(devices.map(({ id }) => id));
     for (const id of logged.keys()) if (!ids.has(id)) logged.delete(id);
-    await callEach(tick, devices, {
+    await rounds.call(tick, devices, {
       operation: getDevicePosture,
       call: ({ id }) => deps.provider.devicePosture(id, tick.signal),
       learn(device, posture) {
         const identity = identityOf(device);
-        recordInfo(tick, identity, posture);
-        recordAttributes(tick, identity, posture, allowed);
-        recordExpiries({ tick, deps }, identity, posture, allowed);
+        logExpiries({ tick, deps }, identity, posture, allowed);
         if (options.postureLogMode !== "off")
           logPosture(
             { deps, logged, always: options.postureLogMode === "always" },
@@ -42,6 +46,10 @@ export function createPosture(deps: CollectorDeps, options: DeviceOptions): Post
             posture,
           );
       },
+    });
+    await forEachYielding(devices, tick.signal, (device) => {
+      const posture = rounds.answerOf(device);
+      if (posture !== undefined) recordPosture(tick, identityOf(device), posture, allowed);
     });
   };
 }
@@ -51,6 +59,19 @@ function allowing(namespaces: readonly string[]): (name: string) => boolean {
   const wanted = new Set(namespaces);
   return (name) =>
     wanted.has("*") || (name.includes(":") && wanted.has(name.slice(0, name.indexOf(":"))));
+}
+
+function recordPosture(
+  tick: Tick,
+  identity: Identity,
+  posture: PostureAttributes,
+  allowed: (name: string) => boolean,
+): void {
+  recordInfo(tick, identity, posture);
+  recordAttributes(tick, identity, posture, allowed);
+  for (const [attribute, atMs] of posture.expiresMs)
+    if (allowed(attribute))
+      tick.sweep.gauge(deviceAttributeExpiry, unixSeconds(atMs), { ...identity, attribute });
 }
 
 function recordInfo({ sweep }: Tick, identity: Identity, { attributes }: PostureAttributes): void {
@@ -81,7 +102,7 @@ function recordAttributes(
   }
 }
 
-function recordExpiries(
+function logExpiries(
   { tick, deps }: { readonly tick: Tick; readonly deps: CollectorDeps },
   identity: Identity,
   { expiresMs }: PostureAttributes,
@@ -89,7 +110,6 @@ function recordExpiries(
 ): void {
   for (const [attribute, atMs] of expiresMs) {
     if (!allowed(attribute)) continue;
-    tick.sweep.gauge(deviceAttributeExpiry, unixSeconds(atMs), { ...identity, attribute });
     const days = daysUntilExpiry(atMs, tick.nowMs);
     if (days !== undefined)
       deps.scope.log(

@@ -67,6 +67,49 @@ describe("Invitations to share devices", () => {
     expect(covered.size).toBe(0);
   });
 
+  it("of more devices than the interval has time for are read over several runs", async () => {
+    const many = Array.from({ length: 100 }, (_, at) => aDevice(`d${at}`));
+    const provider = createFakeProvider({ devices: many });
+    const { run, clock, covered, series } = openCollector(devices, provider);
+    provider.answers.deviceInvites = async (id) => {
+      await clock.advance(5_000);
+      const times = provider.calls.filter((call) => call === "deviceInvites d0").length;
+      return id === "d0" && times === 2 ? [] : [anInvite()];
+    };
+    const counted = (): string[] =>
+      series("vpn.device_invites.count").map((line) => line.split(" ").at(-1) ?? "");
+    const tried: number[] = [];
+    for (const expected of ["first", "second", "third"]) {
+      const [beganMs, called] = [clock.monotonic(), provider.calls.length];
+      await run();
+      expect([expected, clock.monotonic() - beganMs < 60_000]).toEqual([expected, true]);
+      tried.push(covered.get("device_invites")?.tried ?? 0);
+      expect(provider.calls.length - called).toBe(1 + (tried.at(-1) ?? 0));
+    }
+    const asked = provider.calls.filter((call) => call.startsWith("deviceInvites"));
+    expect(asked.slice(0, 101)).toEqual([
+      ...many.map(({ id }) => `deviceInvites ${id}`),
+      "deviceInvites d0",
+    ]);
+    expect(counted()).toEqual(["99"]);
+    provider.answers.devices = many.slice(50);
+    await run();
+    expect(counted()).toEqual(["50"]);
+  });
+
+  it("are no longer counted once the credential may not read them", async () => {
+    const many = Array.from({ length: 100 }, (_, at) => aDevice(`d${at}`));
+    const provider = createFakeProvider({ devices: many, deviceInvites: [anInvite()] });
+    const { run, series } = openCollector(devices, provider);
+    await run();
+    expect(series("vpn.device_invites.count")).toHaveLength(1);
+    provider.answers.deviceInvites = () => {
+      throw failing(403);
+    };
+    await run();
+    expect(series("vpn.device_invites.count")).toEqual([]);
+  });
+
   it("of a network without devices are all known", async () => {
     const { run, covered } = openCollector(devices, createFakeProvider({ devices: [] }));
     await run();

@@ -109,7 +109,10 @@ describe.each(["grpc", "http"] as const)("Export over OTLP %s", (protocol) => {
       telemetry.scope(spec(`net-${network}`)).gauge(plainLevel, network, {});
     expect(await telemetry.flush(30_000)).toBe(true);
     expect(receiver.points().length).toBe(102);
-    expect(telemetry.status().ledger?.signals.metrics).toMatchObject({ requests: 102, failures: 0 });
+    expect(telemetry.status().ledger?.signals.metrics).toMatchObject({
+      requests: 102,
+      failures: 0,
+    });
   });
 
   it("forgets an ended series at the next export and gives a returning counter a new start", async () => {
