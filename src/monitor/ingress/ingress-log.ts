@@ -17,7 +17,11 @@ import { INGRESS, type IngressState } from "./states.ts";
 import { PreparedEffects, type Effect } from "./prepared-effects.ts";
 
 const RETRY: Backoff = { firstMs: 100, maxMs: 5_000 };
-const DELIVERY_MS = 10_000;
+/**
+ * How long an export is waited for. A late one doubles it, since the next has to wait for the rest
+ * of that one, too.
+ */
+const DELIVERY_MS = { first: 10_000, max: 600_000 };
 const STOP_MS = 10_000;
 /** What is applied before it is exported; as much may count twice after a crash. */
 const BATCH = { entries: 256, bytes: 16 * 2 ** 20 };
@@ -87,6 +91,7 @@ class DurableIngress implements IngressLog {
   /** Whether the last export failed. */
   #exportFailed = false;
   #exportMs = 0;
+  #deliveryMs = DELIVERY_MS.first;
   #exportedMs = Number.NEGATIVE_INFINITY;
 
   constructor(deps: IngressDeps, options: IngressOptions) {
@@ -206,7 +211,9 @@ class DurableIngress implements IngressLog {
     const { clock, settle, deliver } = this.#deps;
     const beganMs = clock.monotonic();
     settle();
-    this.#exportFailed = !(await deliver(DELIVERY_MS));
+    this.#exportFailed = !(await deliver(this.#deliveryMs));
+    if (clock.monotonic() - beganMs >= this.#deliveryMs)
+      this.#deliveryMs = Math.min(DELIVERY_MS.max, 2 * this.#deliveryMs);
     if (this.#exportFailed)
       throw new StewardError("upstream", "what was applied could not be exported");
     this.#exportedMs = clock.monotonic();
