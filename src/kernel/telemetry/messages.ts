@@ -30,7 +30,7 @@ export const QUEUE_CAPACITY = 2_048;
 export const CHUNK_CREDIT = 4;
 
 export interface SeriesCopy {
-  readonly row: Uint16Array<ArrayBuffer>;
+  readonly row: Uint32Array<ArrayBuffer>;
   readonly value: Float64Array<ArrayBuffer>;
   readonly start: Float64Array<ArrayBuffer>;
   readonly slab: Float64Array<ArrayBuffer>;

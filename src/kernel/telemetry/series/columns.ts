@@ -17,7 +17,7 @@ import type { SeriesCopy } from "../messages.ts";
 import { HistogramSlab } from "./histogram-slab.ts";
 
 /** In the row column: no series. */
-export const NO_ROW = 0xff_ff;
+export const NO_ROW = 0xff_ff_ff_ff;
 
 const FIRST_CAPACITY = 256;
 
@@ -26,7 +26,7 @@ export class SeriesColumns {
   value: Float64Array<ArrayBuffer> = new Float64Array(FIRST_CAPACITY);
   start: Float64Array<ArrayBuffer> = new Float64Array(FIRST_CAPACITY);
   mark: Uint32Array<ArrayBuffer> = new Uint32Array(FIRST_CAPACITY);
-  row: Uint16Array<ArrayBuffer> = new Uint16Array(FIRST_CAPACITY).fill(NO_ROW);
+  row: Uint32Array<ArrayBuffer> = new Uint32Array(FIRST_CAPACITY).fill(NO_ROW);
   readonly slab: HistogramSlab = new HistogramSlab();
   readonly #free: number[] = [];
   #used = 0;
@@ -80,7 +80,7 @@ export class SeriesColumns {
     this.start.set(start);
     this.mark = new Uint32Array(capacity);
     this.mark.set(mark);
-    this.row = new Uint16Array(capacity).fill(NO_ROW);
+    this.row = new Uint32Array(capacity).fill(NO_ROW);
     this.row.set(row);
   }
 }

@@ -4,6 +4,7 @@
  * taken while the series lived.
  */
 import type { Columns, WireRow, WireValues, WriterMessage, WriterReply } from "../messages.ts";
+import { NO_ROW } from "../series/columns.ts";
 import { exemplarReader, type Exemplar, type ExemplarReader } from "../series/exemplars.ts";
 import { Interner } from "../series/interner.ts";
 import type { Attributes, AttributeValue } from "../types.ts";
@@ -223,9 +224,7 @@ function sameNames(left: readonly string[], right: readonly string[]): boolean {
   return left.length === right.length && left.every((name, at) => name === right[at]);
 }
 
-const NO_ROW = 0xff_ff;
-
-function byRow(rows: Uint16Array): Map<number, number[]> {
+function byRow(rows: Uint32Array): Map<number, number[]> {
   const series = new Map<number, number[]>();
   for (let number = 0; number < rows.length; number++) {
     const row = rows[number] ?? NO_ROW;

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { defineMetric } from "../../../../../src/kernel/telemetry/catalogue.ts";
 import type { Receiver } from "../../../../support/otlp/receiver.ts";
 import { startReceiver } from "../../../../support/otlp/receiver.ts";
 import {
@@ -113,6 +114,28 @@ describe.each(["grpc", "http"] as const)("Export over OTLP %s", (protocol) => {
       requests: 102,
       failures: 0,
     });
+  });
+
+  it("keeps the values of more than 65,536 metrics under their names", async () => {
+    await using telemetry = await startTelemetry({ metrics: metrics() as never, pull: false });
+    const scope = telemetry.scope(spec());
+    const count = 65_540;
+    for (let at = 0; at < count; at += 1)
+      scope.gauge(
+        defineMetric({
+          name: `test.forwarded.${at}`,
+          kind: "gauge",
+          unit: "1",
+          group: "Test",
+          help: "For a test.",
+        }),
+        at,
+        {},
+      );
+    expect(await telemetry.flush(30_000)).toBe(true);
+    const points = receiver.points();
+    expect(points.length).toBe(count);
+    expect(points.filter(({ metric, value }) => metric !== `test.forwarded.${value}`)).toEqual([]);
   });
 
   it("forgets an ended series at the next export and gives a returning counter a new start", async () => {
