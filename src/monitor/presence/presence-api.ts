@@ -6,12 +6,14 @@ import {
   type GetPresenceRequest,
 } from "../../gen/steward/monitor/v1/presence_service_pb.ts";
 import {
+  DevicePresenceSchema,
   PresenceReportSchema,
   PresenceState as State,
   type NetworkPresenceSchema,
   type PresenceCountSchema,
   type ServiceCountsSchema,
 } from "../../gen/steward/monitor/v1/presence_pb.ts";
+import { mapInTurns, Turns } from "../../kernel/async/turns.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import { parseDuration } from "../../kernel/config/values/units.ts";
@@ -19,6 +21,7 @@ import { bindService, type BoundService } from "../../kernel/service.ts";
 import { schemaVersion } from "../../kernel/wire/style.ts";
 import {
   RETENTION_DAYS,
+  type DevicePresence,
   type PresenceCount,
   type PresenceView,
   type ServiceCountFacts,
@@ -28,6 +31,11 @@ import {
 const MIN_WINDOW_MS = 60_000;
 const DEFAULT_WINDOW_MS = 86_400_000;
 const MAX_WINDOW_MS = RETENTION_DAYS * 86_400_000;
+/**
+ * State changes in an answer that selects no device; if there are more, each device has the same
+ * share, the newest ones.
+ */
+const MAX_CHANGES = 100_000;
 /** Longer texts are no duration. */
 const MAX_DURATION_LENGTH = 64;
 /** Networks in an error. */
@@ -51,18 +59,25 @@ export function createPresenceApi(
   services: () => Promise<ServiceCountsView>,
 ): BoundService {
   return bindService(PresenceService, {
-    async getPresence(request) {
+    async getPresence(request, { signal }) {
       const nowMs = clock.now();
       const startMs = nowMs - windowOf(request);
+      const turns = new Turns();
+      const views: NamedView[] = [];
+      for (const network of wanted(networks(), request.network)) {
+        if (turns.over) await turns.give(signal);
+        const view = network.view({ startMs, endMs: nowMs, device: request.device });
+        if (view !== undefined) views.push({ name: network.name, view });
+      }
+      const maxChanges = request.device === "" ? changesPerDevice(views) : Infinity;
+      const rows: MessageInitShape<typeof NetworkPresenceSchema>[] = [];
+      for (const named of views) rows.push(await rowOf(named, maxChanges, turns));
       const report: MessageInitShape<typeof PresenceReportSchema> = {
         schemaVersion: schemaVersion(PresenceReportSchema),
         generatedAt: timestampFromMs(nowMs),
         start: timestampFromMs(startMs),
         retentionDays: RETENTION_DAYS,
-        networks: wanted(networks(), request.network).flatMap((network) => {
-          const view = network.view({ startMs, endMs: nowMs, device: request.device });
-          return view === undefined ? [] : [rowOf(network.name, view)];
-        }),
+        networks: rows,
         services: countsOf(await services()),
       };
       return { presence: create(PresenceReportSchema, report) };
@@ -87,28 +102,49 @@ function wanted(networks: readonly PresenceSource[], network: string): readonly 
   );
 }
 
-function rowOf(
-  name: string,
-  { observed, devices, truncated, hours, days }: PresenceView,
-): MessageInitShape<typeof NetworkPresenceSchema> {
+interface NamedView {
+  readonly name: string;
+  readonly view: PresenceView;
+}
+
+function changesPerDevice(views: readonly NamedView[]): number {
+  const devices = views.flatMap(({ view }) => view.devices);
+  const changes = devices.reduce((all, device) => all + device.changes.length, 0);
+  return changes <= MAX_CHANGES ? Infinity : Math.max(1, Math.floor(MAX_CHANGES / devices.length));
+}
+
+async function rowOf(
+  { name, view: { observed, devices, truncated, hours, days } }: NamedView,
+  maxChanges: number,
+  turns: Turns,
+): Promise<MessageInitShape<typeof NetworkPresenceSchema>> {
   return {
     name,
-    truncated,
+    truncated: truncated || devices.some(({ changes }) => changes.length > maxChanges),
     observed: observed.map(({ fromMs, toMs }) => ({
       from: timestampFromMs(fromMs),
       to: timestampFromMs(toMs),
     })),
-    devices: devices.map((device) => ({
-      id: device.id,
-      name: device.name,
-      state: STATES[device.changes.at(-1)?.state ?? "gone"],
-      changes: device.changes.map(({ atMs, state }) => ({
-        at: timestampFromMs(atMs),
-        state: STATES[state],
-      })),
-    })),
+    devices: await mapInTurns(devices, turns, (device) =>
+      create(DevicePresenceSchema, deviceOf(device, maxChanges)),
+    ),
     hours: hours.map(countOf),
     days: days.map(countOf),
+  };
+}
+
+function deviceOf(
+  { id, name, changes }: DevicePresence,
+  maxChanges: number,
+): MessageInitShape<typeof DevicePresenceSchema> {
+  return {
+    id,
+    name,
+    state: STATES[changes.at(-1)?.state ?? "gone"],
+    changes: changes.slice(-maxChanges).map(({ atMs, state }) => ({
+      at: timestampFromMs(atMs),
+      state: STATES[state],
+    })),
   };
 }
 
