@@ -30,6 +30,12 @@ export type Answer =
       /** The words of a gRPC refusal. */ readonly words?: string;
       /** Only this signal is refused. */ readonly only?: Signal;
     }
+  | {
+      /** Log batches with a record of this body are refused. */ readonly kind: "poisoned";
+      readonly body: string;
+      readonly grpc: number;
+      readonly http: number;
+    }
   | { readonly kind: "partial"; readonly rejected: number }
   | {
       readonly kind: "hold";
@@ -139,11 +145,17 @@ async function held(answer: Answer): Promise<void> {
   await answer.until;
 }
 
-/** The answer, if it refuses requests of this signal. */
+/** The answer, if it refuses this request. */
 function refusal(
   answer: Answer,
   signal: Signal,
+  bytes: Uint8Array,
 ): (Answer & { readonly kind: "refuse" }) | undefined {
+  if (answer.kind === "poisoned") {
+    const isPoisoned =
+      signal === "logs" && decodeLogs(bytes).some(({ body }) => body === answer.body);
+    return isPoisoned ? { kind: "refuse", grpc: answer.grpc, http: answer.http } : undefined;
+  }
   return answer.kind === "refuse" && (answer.only ?? signal) === signal ? answer : undefined;
 }
 
@@ -171,7 +183,7 @@ async function listenGrpc(
       void (async () => {
         const { answer } = state;
         await held(answer);
-        const refused = refusal(answer, signal);
+        const refused = refusal(answer, signal, call.request);
         if (refused !== undefined) state.refused += 1;
         if (refused !== undefined)
           return done({ code: refused.grpc, details: refused.words ?? "refused by the test" });
@@ -252,7 +264,7 @@ async function answerHttp(
   await held(answer);
   if (signal === undefined) return void reply.writeHead(404).end();
   if (bytes.length > maxBytes) return void reply.writeHead(413).end();
-  const refused = refusal(answer, signal);
+  const refused = refusal(answer, signal, bytes);
   if (refused !== undefined) state.refused += 1;
   if (refused !== undefined)
     return void reply.writeHead(refused.http, refused.headers).end("refused by the test");

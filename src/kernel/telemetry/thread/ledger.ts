@@ -90,6 +90,13 @@ export class Ledger {
     this.#changed();
   }
 
+  /** Items that are given up after requests that were entered before. */
+  enterLost(signal: Signal, items: number): void {
+    const before = this.#signals[signal];
+    this.#signals[signal] = { ...before, itemsLost: before.itemsLost + items };
+    this.#changed();
+  }
+
   /** Keeps a duration until it is reported; bounded by the number of requests since. */
   observe(observed: Observed): void {
     this.#observed.push(observed);

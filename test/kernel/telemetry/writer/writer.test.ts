@@ -144,7 +144,7 @@ describe("A scope in the telemetry thread", () => {
       { rows: new Map(), reply: (reply) => void replies.push(reply) },
     );
     const columns = () => ({
-      row: new Uint16Array([0]),
+      row: new Uint32Array([0]),
       value: new Float64Array([1]),
       start: new Float64Array([0]),
       slab: new Float64Array(0),

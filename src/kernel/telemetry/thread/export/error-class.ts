@@ -56,6 +56,15 @@ export function isOfContents(error: unknown): boolean {
 }
 
 /**
+ * Whether a receiver may answer so to items that it cannot process: with a status that OTLP calls
+ * not retryable, such as 500 or INTERNAL, and for no reason of its own that is known.
+ */
+export function maybeOfContents(error: unknown): boolean {
+  const { code } = (error ?? {}) as { readonly code?: unknown };
+  return typeof code === "number" && !RETRYABLE_GRPC.has(code) && classify(error) === "other";
+}
+
+/**
  * The class of an error. `httpStatus`: the last status of such requests, for errors that lack one.
  */
 export function classify(error: unknown, httpStatus?: number): ErrorClass {

@@ -47,7 +47,16 @@ export class LogSink {
       options.exporter((records) => this.queue.leave(records)),
       (records) => this.queue.drop(records),
     );
-    const exporter = persistent === undefined ? fenced : persistentExporter(fenced, persistent);
+    const exporter =
+      persistent === undefined
+        ? fenced
+        : persistentExporter(fenced, {
+            ...persistent,
+            lost: (records) => {
+              this.queue.leave(records);
+              persistent.lost(records);
+            },
+          });
     // The processor's own bound is never reached: ours, which counts, is lower.
     this.processor = new BatchLogRecordProcessor({
       // Of a record the processor reads the resource only.

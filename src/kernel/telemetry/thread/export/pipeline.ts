@@ -95,7 +95,13 @@ function createLogSink(
       watchLogs(createLogExporter(target, deps), { ...watch, keeps: target.keeps, done }),
     batch: target,
     exportTimeoutMs: target.exportTimeoutMs,
-    persistent: target.keeps ? { ...target.retry, stopping: watch.stopping } : undefined,
+    persistent: target.keeps
+      ? {
+          ...target.retry,
+          stopping: watch.stopping,
+          lost: (records) => watch.ledger.enterLost("logs", records),
+        }
+      : undefined,
     dropped,
   });
 }

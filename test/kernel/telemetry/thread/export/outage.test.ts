@@ -133,6 +133,47 @@ describe.each(["grpc", "http"] as const)("Log records that are kept, over %s", (
     expect(bodies(receiver)).toEqual(["kept"]);
   });
 
+  it("arrive beside one that the receiver cannot store, which is lost and counted", async () => {
+    await using receiver = await closing(protocol);
+    receiver.answer = { kind: "poisoned", body: "record 3", grpc: 13, http: 500 };
+    await using telemetry = await startTelemetry(keeping(receiver.endpoint));
+    const scope = telemetry.scope(spec());
+    for (let at = 0; at < 8; at += 1) scope.log(happened, `record ${at}`, { who: "a", count: at });
+    expect(await telemetry.flush(10_000)).toBe(true);
+    expect(bodies(receiver).toSorted()).toEqual([0, 1, 2, 4, 5, 6, 7].map((at) => `record ${at}`));
+    expect(telemetry.status().ledger?.signals.logs).toMatchObject({ items: 7, itemsLost: 1 });
+    receiver.answer = { kind: "accept" };
+    scope.log(happened, "later", { who: "a", count: 9 });
+    expect(await telemetry.flush(60_000)).toBe(true);
+    expect(bodies(receiver)).toContain("later");
+  });
+
+  it("arrive after an outage in which every request is answered so", async () => {
+    await using receiver = await closing(protocol);
+    receiver.answer = { kind: "refuse", grpc: 13, http: 500 };
+    await using telemetry = await startTelemetry(keeping(receiver.endpoint));
+    const scope = telemetry.scope(spec());
+    for (let at = 0; at < 4; at += 1) scope.log(happened, `record ${at}`, { who: "a", count: at });
+    const flushed = telemetry.flush(60_000);
+    await expect.poll(() => receiver.refused, { timeout: 30_000 }).toBeGreaterThan(60);
+    receiver.answer = { kind: "accept" };
+    expect(await flushed).toBe(true);
+    expect(bodies(receiver).toSorted()).toEqual([0, 1, 2, 3].map((at) => `record ${at}`));
+    expect(telemetry.status().ledger?.signals.logs).toMatchObject({ items: 4, itemsLost: 0 });
+  });
+
+  it("are given up at a stop, also after they were sent in halves", async () => {
+    await using receiver = await closing(protocol);
+    receiver.answer = { kind: "refuse", grpc: 13, http: 500 };
+    const telemetry = await startTelemetry(keeping(receiver.endpoint));
+    const scope = telemetry.scope(spec());
+    for (let at = 0; at < 4; at += 1) scope.log(happened, `record ${at}`, { who: "a", count: at });
+    void telemetry.flush(60_000);
+    await expect.poll(() => receiver.refused, { timeout: 30_000 }).toBeGreaterThan(20);
+    await telemetry.component.stop(60_000);
+    expect(telemetry.status().ledger?.signals.logs).toMatchObject({ items: 0, itemsLost: 4 });
+  });
+
   it("do not keep the process from stopping", async () => {
     await using receiver = await closing(protocol);
     receiver.answer = { kind: "refuse", grpc: 14, http: 503 };
