@@ -391,7 +391,7 @@ describe("stored flows", () => {
           enabled: true,
           buckets: 2,
           capacity: 120,
-          estimated_bytes: 120 * (19_500 * 96 + 2_000 * 136) + 2_000 * 200,
+          estimated_bytes: 500_000 * 410 + 2 * 2_000 * 730,
           max_recent: 2_000,
           observations: 6,
           truncated: 0,
