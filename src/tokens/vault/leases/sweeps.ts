@@ -10,7 +10,15 @@ import type { Env, Tx } from "../../../kernel/state/types.ts";
 import type { ExpiryClock } from "../expiry/expiry-clock.ts";
 import type { LeaseTransitions } from "./transitions.ts";
 import { CHUNK, type LeasePrefix, type LeaseRevocation } from "./revocation.ts";
-import { endedTokens, leases, leaseTokens, prefixSweeps, tokenId } from "./tables.ts";
+import {
+  endedTokens,
+  endingLeases,
+  irrevocableLeases,
+  leases,
+  leaseTokens,
+  prefixSweeps,
+  tokenId,
+} from "./tables.ts";
 import { prefixTimer, tokenTimer, type Timer } from "./timers.ts";
 
 /**
@@ -46,19 +54,21 @@ export function createSweeps({ env, transitions, due, clock, revocation }: Sweep
       // A change may run twice, so it gives where the next begins and changes nothing outside itself.
       from = await env.write(
         (tx) => {
-          const endedAtMs = tx.get(endedTokens, id);
-          const forgetAtMs = (endedAtMs ?? 0) + ENDED_TOKEN_KEPT_MS;
-          if (forgetAtMs <= clock.now()) {
-            due.clear(tx, timer);
-            tx.delete(endedTokens, id);
-            return undefined;
-          }
+          const forgetAtMs = (tx.get(endedTokens, id) ?? 0) + ENDED_TOKEN_KEPT_MS;
+          const isOver = forgetAtMs <= clock.now();
           const seqs = Array.from(
             tx.range(leaseTokens, { prefix: [id], start: [id, start], limit: CHUNK }),
             ([[, seq]]) => seq,
           );
-          for (const seq of seqs) transitions.end(tx, seq);
+          // The last look, which is the first one after a crash or seal of minutes, keeps the
+          // delays between attempts of what it finds ending.
+          for (const seq of seqs) if (!isOver || !isEnding(tx, seq)) transitions.end(tx, seq);
           if (seqs.length === CHUNK) return (seqs.at(-1) ?? 0) + 1;
+          if (isOver) {
+            due.clear(tx, timer);
+            tx.delete(endedTokens, id);
+            return undefined;
+          }
           due.set(tx, timer, forgetAtMs);
           return undefined;
         },
@@ -115,4 +125,11 @@ export function createSweeps({ env, transitions, due, clock, revocation }: Sweep
       if (timer.kind === "prefix") await sweepPrefix(timer.prefix, signal);
     },
   };
+}
+
+/** Being revoked, between two attempts, or given up. */
+function isEnding(tx: Tx, seq: number): boolean {
+  return (
+    tx.get(endingLeases, seq) !== undefined || tx.get(irrevocableLeases, seq) !== undefined
+  );
 }

@@ -431,6 +431,30 @@ describe("the end of a token", () => {
     expect(env.status().rows).toMatchObject({ lease_ended_tokens: 0, leases_due: 0 });
   });
 
+  it.each(["a seal", "a crash"])(
+    "revokes its leases when their sweep begins only six minutes later, after %s",
+    async (cause) => {
+      const bench = await createLeaseBench();
+      const mine = new Set<string>();
+      for (let count = 0; count < 150; count += 1)
+        mine.add(
+          (await bench.lease({ ttlMs: HOUR, token: { key: "mine", expiresAtMs: undefined } })).id,
+        );
+      let after = bench;
+      if (cause === "a seal") await bench.leases.stop(0);
+      await bench.env.write((tx) => bench.leases.endToken(tx, "mine"));
+      if (cause === "a crash") after = await bench.restart({ downMs: 6 * MINUTE });
+      else {
+        await bench.clock.advance(6 * MINUTE);
+        await bench.leases.start();
+      }
+      for (let round = 0; round < 50 && after.leases.counts().leases > 0; round += 1)
+        await settle(after.env);
+      expect(new Set(after.isRead)).toEqual(mine);
+      expect(after.env.status().rows).toMatchObject({ lease_ended_tokens: 0, leases_due: 0 });
+    },
+  );
+
   it("does nothing when the change that ends it is not stored", async () => {
     const { isRead, env, leases, lease } = await createLeaseBench();
     await lease({ ttlMs: HOUR });
