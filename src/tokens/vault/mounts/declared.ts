@@ -40,25 +40,26 @@ export function assertTunable(
 }
 
 /**
- * The stored settings with the file's in their place. A default TTL above the maximum is cut to it:
+ * The stored settings with the file's in their place; undefined if they are the same. A default TTL above the maximum is cut to it:
  * one of the two may have been set before the file had the other, which must not prevent a start.
  */
 export function withDeclared(
   stored: Settings,
   declared: Settings,
   system: { readonly maxLeaseTtlMs: number },
-): Settings {
+): Settings | undefined {
   const [description, defaultLeaseTtlMs, maxLeaseTtlMs] = [
     declared.description === "" ? stored.description : declared.description,
     declared.defaultLeaseTtlMs === 0 ? stored.defaultLeaseTtlMs : declared.defaultLeaseTtlMs,
     declared.maxLeaseTtlMs === 0 ? stored.maxLeaseTtlMs : declared.maxLeaseTtlMs,
   ];
   const limitMs = maxLeaseTtlMs === 0 ? system.maxLeaseTtlMs : maxLeaseTtlMs;
-  return {
+  const settings: Settings = {
     description,
     defaultLeaseTtlMs: Math.min(defaultLeaseTtlMs, limitMs),
     maxLeaseTtlMs,
   };
+  return KEYS.every((key) => settings[key] === stored[key]) ? undefined : settings;
 }
 
 function isSet(settings: Settings, key: keyof Settings): boolean {

@@ -363,9 +363,10 @@ class MountTable implements Mounts {
         );
       else {
         assertTtls(spec, system);
-        await this.#inTurn(() =>
-          this.#save({ ...present, ...withDeclared(present, spec, system) }),
-        );
+        const settings = withDeclared(present, spec, system);
+        // A start that changes nothing needs no free disk.
+        if (settings !== undefined)
+          await this.#inTurn(() => this.#save({ ...present, ...settings }));
       }
     }
   }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { EmptyFieldsSchema } from "../../../../src/gen/steward/tokens/v1/sys_fields_pb.ts";
 import { systemClock } from "../../../../src/kernel/base/clock.ts";
 import { StewardError } from "../../../../src/kernel/base/errors.ts";
@@ -177,6 +177,31 @@ describe("mounts", () => {
     expect(mounts.at("github/")).toMatchObject({ declared: true, description: "declared" });
     await expect(mounts.disable("github/")).rejects.toThrow("write tokens.mounts without it");
     await expect(mounts.disable("sys/")).rejects.toThrow("built in");
+  });
+
+  it("that the configuration declares are written only when it changes them, so a start needs no free disk", async () => {
+    const declared = [spec("github/", { description: "declared" })];
+    const first = await bench({ declared });
+    await first.mounts.open();
+    await first.mounts.tune("github/", { maxLeaseTtlMs: HOUR_MS });
+    await first.mounts.close();
+    await first.env.close();
+    const same = await bench({ directory: first.directory, declared });
+    const write = vi.spyOn(same.env, "write");
+    await same.mounts.open();
+    expect(write).not.toHaveBeenCalled();
+    expect(same.mounts.at("github/")).toMatchObject({ declared: true, maxLeaseTtlMs: HOUR_MS });
+    await same.mounts.close();
+    await same.env.close();
+    const changed = await bench({
+      directory: first.directory,
+      declared: [spec("github/", { description: "another" })],
+    });
+    await changed.mounts.open();
+    expect(changed.env.read((snapshot) => snapshot.get(mountRows, "github/"))).toMatchObject({
+      description: "another",
+      maxLeaseTtlMs: HOUR_MS,
+    });
   });
 
   it("end their leases before they go, and go with all they kept", async () => {
