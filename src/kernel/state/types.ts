@@ -36,6 +36,11 @@ export interface TableLimit {
   /** Above it, adding a row is refused with `disk_full`. */
   readonly rows: number;
   /**
+   * Bytes of its pages above which a put is refused with `disk_full`; none unless declared. For a
+   * table that could fill the store alone.
+   */
+  readonly bytes?: number;
+  /**
    * Maximum size of a change that writes the table; 1 MiB unless declared. Only for a table of which
    * one row with its index entries may be larger, since nothing smaller than a row can be written.
    * Changes of several rows still stay below 1 MiB: the callers bound them.

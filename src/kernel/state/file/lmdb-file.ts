@@ -48,6 +48,8 @@ export interface LmdbFile {
   readonly root: RootDatabase<Buffer, Uint8Array>;
   /** Throws `not_ready` while the file is closed for reopening. */
   store(name: string): Store;
+  /** Bytes of the pages that a sub-database uses. */
+  bytesOf(store: Store): number;
   /** Bytes up to the last page, and bytes of the pages in use. */
   size(): { fileBytes: number; usedBytes: number };
   /**
@@ -198,6 +200,10 @@ export function openLmdbFile(
           `assertion failed: ${name} was declared when ${path} was opened`,
         );
       return store;
+    },
+    bytesOf(store) {
+      const stats = store.db.getStats() as RootStats;
+      return pagesOf(stats) * stats.pageSize;
     },
     size() {
       const stats = opened().getStats() as RootStats;

@@ -5,7 +5,7 @@ import { fileBytes, type LmdbFile } from "../file/lmdb-file.ts";
 
 /**
  * Share of the ceiling that may be in use before puts are refused; the rest is for pages that
- * commits free.
+ * commits free and for urgent changes.
  */
 const USABLE_SHARE = 0.9;
 /**
@@ -30,7 +30,7 @@ export class Ceiling {
     this.#roomBytes -= bytes + writes * WRITE_BYTES;
   }
 
-  /** Why the file takes deletions only. Throws when LMDB cannot tell its size. */
+  /** Why the file takes deletions and urgent changes only. Throws when LMDB cannot tell its size. */
   reached(): StewardError | undefined {
     if (this.#roomBytes > 0) return undefined; // to ask for the size of the file takes as long as a small change
     this.#roomBytes = this.#maxBytes - fileBytes(this.#file.path);

@@ -26,7 +26,7 @@ const MAX_KEY_BYTES = 1978;
 export interface ChangeRules {
   /** Rows of a table before the change. */
   readonly rowsOf: (table: string) => number;
-  /** Set when the file has reached its ceiling: only deletions are accepted. */
+  /** Why puts are refused: the disk is full or the file has reached its ceiling. */
   readonly full: StewardError | undefined;
   /** Writes of earlier changes; this change's own writes are added. */
   readonly unstored: Unstored;
@@ -67,6 +67,7 @@ export class FileTx extends FileSnapshot implements Tx {
         });
       const before = this.#before(table, store, bytes);
       if (!before.exists) this.#countOneMore(table);
+      this.#assertRoom(table, store);
       this.#maxBytes = Math.max(this.#maxBytes, table.limit.changeBytes ?? 0);
       this.#putIndexes(table, { key, bytes, before: before.value, value });
       this.#store(store, bytes, table.value.write(value));
@@ -214,6 +215,15 @@ export class FileTx extends FileSnapshot implements Tx {
       );
     }
     this.rows.set(table.name, rows);
+  }
+
+  /** By what is stored: the changes of a group may exceed the limit together. */
+  #assertRoom({ name, limit }: AnyTable, store: Store): void {
+    if (limit.bytes === undefined || this.file.bytesOf(store) < limit.bytes) return;
+    throw new StewardError("disk_full", `the table ${name} holds its ${limit.bytes} bytes`, {
+      rule: "limit.bytes",
+      remedy: "delete rows that are no longer needed",
+    });
   }
 
   #store(store: Store, key: Uint8Array, value: Uint8Array): void {

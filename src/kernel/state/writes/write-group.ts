@@ -32,7 +32,7 @@ export interface Group {
   bytes: number;
   /** Main thread time spent running them. */
   ranMs: number;
-  /** Why the file accepts deletions only; checked once per group. */
+  /** Why the file accepts deletions and urgent changes only; checked once per group. */
   readonly full: StewardError | undefined;
 }
 

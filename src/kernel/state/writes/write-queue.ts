@@ -196,7 +196,7 @@ export class WriteQueue {
       const group = this.#open ?? this.#newGroup();
       tx = new FileTx(file, {
         rowsOf: (name) => this.#rowsOf(name),
-        full: group.full ?? (pending.urgent ? undefined : reserve.shortage()),
+        full: pending.urgent ? undefined : (group.full ?? reserve.shortage()),
         unstored: this.#unstored,
       });
       const value = this.#run(pending, tx);

@@ -12,6 +12,13 @@ import { defineTable } from "../../../kernel/state/table.ts";
 import type { AnyTable, Table } from "../../../kernel/state/types.ts";
 import { bytesCodec, protobufCodec } from "../../../kernel/state/values.ts";
 
+/**
+ * Of 8 GiB: tokens and leases always have room beside what tokens store at will. Room for
+ * 100,000 wrapped tokens, 2,000 of the largest wrapped answers, or 16,000 of the largest values of
+ * cubbyholes.
+ */
+const KEPT_BYTES = 2 ** 30;
+
 /** Mounts by path; at most 1,000. */
 export const mountRows: Table<string, MountRow> = defineTable({
   name: "mounts",
@@ -36,7 +43,7 @@ export const cubbyholes: Table<readonly [tokenKey: string, path: string], Uint8A
     name: "cubbyholes",
     key: tupleKey<readonly [string, string]>(),
     value: bytesCodec,
-    limit: { rows: 100_000 },
+    limit: { rows: 100_000, bytes: KEPT_BYTES },
     sealed: true,
   },
 );
@@ -46,7 +53,7 @@ export const wrappedAnswers: Table<string, WrappedRow> = defineTable({
   name: "wrapped",
   key: stringKey,
   value: protobufCodec(WrappedRowSchema),
-  limit: { rows: 100_000 },
+  limit: { rows: 100_000, bytes: KEPT_BYTES },
   sealed: true,
 });
 

@@ -219,6 +219,27 @@ describe("an environment", () => {
     await env.write((tx) => tx.put(pairs, ["n", 0], Uint8Array.of(2)));
   });
 
+  it("refuses puts of a table that has its bytes, while others take them, until rows are deleted", async () => {
+    const bounded = defineTable({
+      name: "bounded",
+      key: numberKey,
+      value: bytesCodec,
+      limit: { rows: 1_000, bytes: 2 ** 20 },
+    });
+    const env = await openEnv(temporaryFolder(), { tables: [bounded, numbers] });
+    let stored = 0;
+    const fill = async (): Promise<void> => {
+      for (; stored < 1_000; stored += 1)
+        await env.write((tx) => tx.put(bounded, stored, new Uint8Array(30_000)));
+    };
+    await expect(fill()).rejects.toMatchObject({ code: "disk_full", rule: "limit.bytes" });
+    expect(stored * 30_000).toBeGreaterThan(900_000);
+    expect(stored * 30_000).toBeLessThan(1_100_000);
+    await env.write((tx) => tx.put(numbers, 1, new Uint8Array(30_000)));
+    await env.write((tx) => [0, 1].forEach((row) => tx.delete(bounded, row)));
+    await env.write((tx) => tx.put(bounded, 0, new Uint8Array(30_000)));
+  });
+
   it("answers disk_full at its ceiling, goes on reading, and takes writes again after deletions", async () => {
     const env = await openEnv(temporaryFolder(), { maxBytes: 4 * 2 ** 20 });
     const value = new Uint8Array(100_000).fill(7);

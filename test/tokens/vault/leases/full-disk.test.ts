@@ -1,8 +1,10 @@
+import { randomBytes } from "node:crypto";
 import { statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createLeaseBench, settle } from "./fixtures/bench.ts";
 import { mountSmallDisk, noSmallDisk } from "../../../kernel/state/fixtures/small-disk.ts";
+import { temporaryFolder } from "../../../kernel/state/fixtures/tables.ts";
 import { StewardError } from "../../../../src/kernel/base/errors.ts";
 
 describe.skipIf(noSmallDisk !== undefined)("on a full disk", () => {
@@ -50,6 +52,35 @@ describe.skipIf(noSmallDisk !== undefined)("on a full disk", () => {
       expect.objectContaining({ requestId: "begun", reason: "the answer was lost" }),
     );
     expect(leases.counts()).toMatchObject({ leases: 2, irrevocable: 1 });
+  });
+});
+
+describe("a store at its ceiling", () => {
+  it("takes no lease, and is emptied by expiry and by the end of a token, each revoked once", async () => {
+    const bench = await createLeaseBench({ directory: temporaryFolder(), maxBytes: 2 ** 21 });
+    const { isRead, clock, env, leases, lease } = bench;
+    const filler = (): Record<string, string> => ({ token: randomBytes(3_000).toString("base64") });
+    const ids: string[] = [];
+    const fill = async (): Promise<void> => {
+      for (;;) {
+        const response = {
+          data: filler(),
+          secret: { ttlMs: 60_000, renewable: false, internalData: {} },
+        };
+        const key = ids.length % 2 === 0 ? "mine" : "theirs";
+        const { id } = await lease({ response, token: { key, expiresAtMs: undefined } });
+        ids.push(id);
+      }
+    };
+    await expect(fill()).rejects.toMatchObject({ code: "disk_full", rule: "maxBytes" });
+    expect(ids.length).toBeGreaterThan(100);
+    await env.write((tx) => leases.endToken(tx, "mine"), { urgent: true });
+    await clock.advance(90_000);
+    expect(isRead.toSorted()).toEqual(ids.toSorted());
+    expect(leases.counts()).toEqual({ leases: 0, due: 0, irrevocable: 0, orphans: 0 });
+    const after = await bench.restart();
+    expect(after.leases.counts().leases).toBe(0);
+    await after.lease();
   });
 });
 
