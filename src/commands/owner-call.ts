@@ -37,7 +37,7 @@ export async function withStagedBackup<T>(
 
 function connect(stateDirectory: string): DaemonClient {
   try {
-    return connectDaemon(socketOf(stateDirectory), MAX_WAIT_MS);
+    return connectDaemon(socketOf(stateDirectory), { waitMs: MAX_WAIT_MS });
   } catch (error) {
     throw inUse(error, stateDirectory);
   }

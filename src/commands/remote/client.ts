@@ -1,5 +1,5 @@
 /** Sends requests to a running daemon and turns its refusals into errors with its own words. */
-import { systemClock } from "../../kernel/base/clock.ts";
+import { systemClock, type Clock } from "../../kernel/base/clock.ts";
 import { StewardError, toStewardError, type Code } from "../../kernel/base/errors.ts";
 import { systemIds } from "../../kernel/base/ids.ts";
 import { printable } from "../../kernel/base/text/printable.ts";
@@ -13,8 +13,11 @@ import { UNREACHABLE, type Target } from "./target.ts";
 const MIB = 2 ** 20;
 /** A status document of ten thousand devices has 10 MB. */
 const MAX_ANSWER_BYTES = 256 * MIB;
-/** A plan or a graph of a large archive takes seconds. */
-const CALL_MS = 120_000;
+/**
+ * A plan or a graph of a large archive takes seconds; a stream has a piece at least every 15
+ * seconds.
+ */
+const WAIT_MS = 120_000;
 const CONNECT_MS = 10_000;
 const MAX_ERROR_CHARACTERS = 2_000;
 
@@ -39,9 +42,18 @@ export interface DaemonClient {
   close(): Promise<void>;
 }
 
-/** A client of one daemon. `callMs` bounds waiting for an answer; default two minutes. */
-export function connectDaemon(target: Target, callMs = CALL_MS): DaemonClient {
-  const client = open(target, callMs);
+export interface DaemonClientOptions {
+  /** How long to wait for an answer, or for the next piece of a stream; two minutes. */
+  readonly waitMs?: number;
+  readonly clock?: Clock;
+}
+
+/** A client of one daemon. */
+export function connectDaemon(
+  target: Target,
+  { waitMs = WAIT_MS, clock = systemClock }: DaemonClientOptions = {},
+): DaemonClient {
+  const client = open(target, { waitMs, clock });
   async function bytes(request: DaemonRequest, signal: AbortSignal): Promise<Uint8Array> {
     try {
       const reply = await client.call({ ...asCall(request), read: "bytes" }, signal);
@@ -67,9 +79,12 @@ export function connectDaemon(target: Target, callMs = CALL_MS): DaemonClient {
   };
 }
 
-function open({ base, socketPath, token, ca }: Target, callMs: number): Client {
+function open(
+  { base, socketPath, token, ca }: Target,
+  { waitMs, clock }: Required<DaemonClientOptions>,
+): Client {
   return createClientFactory({
-    clock: systemClock,
+    clock,
     ids: systemIds,
     version: stewardVersion(),
   }).create({
@@ -83,8 +98,9 @@ function open({ base, socketPath, token, ca }: Target, callMs: number): Client {
     ...(ca === undefined ? {} : { trust: { ca } }),
     limits: {
       connectMs: CONNECT_MS,
-      attemptMs: callMs,
-      callMs,
+      attemptMs: waitMs,
+      streams: "pieces",
+      callMs: waitMs,
       wireBytes: MAX_ANSWER_BYTES,
       bodyBytes: MAX_ANSWER_BYTES,
       json: {

@@ -8,6 +8,8 @@ export interface Deadline extends Disposable {
   /** Stops the time until `resume`; the parent still counts. */
   pause(): void;
   resume(): void;
+  /** Gives the whole limit again from here on. */
+  restart(): void;
   /** Time counted so far, in milliseconds. */
   elapsedMs(): number;
 }
@@ -21,6 +23,7 @@ export function createDeadline(
 ): Deadline {
   const controller = new AbortController();
   let countedMs = 0;
+  let allowedMs = limitMs;
   let sinceMs: number | undefined;
   let timer: Disposable | undefined;
   const follow = (): void => controller.abort(parent?.reason);
@@ -37,7 +40,13 @@ export function createDeadline(
   function resume(): void {
     if (sinceMs !== undefined) return;
     sinceMs = clock.monotonic();
-    timer = clock.timer(sinceMs + limitMs - countedMs, () => controller.abort(reason()));
+    timer = clock.timer(sinceMs + allowedMs - countedMs, () => controller.abort(reason()));
+  }
+
+  function restart(): void {
+    pause();
+    allowedMs = countedMs + limitMs;
+    resume();
   }
 
   if (parent?.aborted === true) follow();
@@ -47,6 +56,7 @@ export function createDeadline(
     signal: controller.signal,
     pause,
     resume,
+    restart,
     elapsedMs,
     [Symbol.dispose]() {
       pause();

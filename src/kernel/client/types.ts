@@ -21,6 +21,11 @@ export interface ClientLimits {
   /** One attempt: credential, connecting, headers and body; without waiting for the bucket. */
   readonly attemptMs: number;
   /**
+   * What `attemptMs` bounds of a stream: all of it (the default), or first its headers and then the
+   * wait for each piece.
+   */
+  readonly streams?: "whole" | "pieces";
+  /**
    * The whole call: attempts, delays between them, waiting for the bucket. For a list: each page.
    */
   readonly callMs: number;

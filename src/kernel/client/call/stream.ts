@@ -13,7 +13,8 @@ export interface StreamRequest {
 
 /**
  * Resolves with the headers. The attempt's time limit then counts only the waiting for the upstream,
- * not that for the consumer; before the first read it runs, so that an unread body ends by itself.
+ * not that for the consumer, and starts again with each piece where the client's limits say so;
+ * before the first read it runs, so that an unread body ends by itself.
  */
 export async function openStream(
   parts: PerformDeps,
@@ -45,7 +46,8 @@ export async function openStream(
       for await (const piece of opened.body) {
         deadline.pause();
         yield piece;
-        deadline.resume();
+        if (parts.spec.limits.streams === "pieces") deadline.restart();
+        else deadline.resume();
       }
     } catch (error) {
       throw attempt.fail(error);
