@@ -15,7 +15,7 @@ import { openUsedTokens } from "./used-tokens.ts";
 export async function createJwtBackend(deps: AuthDeps, host: Host): Promise<Backend> {
   const storage = await openJwtStorage(host.storage, deps.ids);
   const keys = createKeySource({ clock: deps.clock, log: host.log, openHttp: deps.openHttp });
-  const used = await openUsedTokens(host.storage, () => deps.expiry.now());
+  const used = await openUsedTokens(host.storage, deps.expiry);
   const context: JwtContext = { ...deps, host, storage, keys, used, lock: createNamedSerial() };
   deps.tokens.issuer(storage.mountId, (entry) => renewalTerms(context, entry));
   return createBackend({

@@ -89,7 +89,7 @@ async function verify(context: JwtContext, { fields, remote }: PathRequest): Pro
   // A clock that is set back makes no expired token valid again.
   const nowMs = Math.max(clock.now(), expiry.now());
   const verified = await verifyToken(keys, { config, role, jwt, nowMs });
-  if (!role.reusable && used.isUsed(verified.identity)) throw alreadyUsed();
+  if (!role.reusable && used.isUsed(verified.identity, verified.endsAtMs)) throw alreadyUsed();
   const user = textAt(verified.claims, role.userClaim);
   if (user === undefined || user === "")
     throw logicalError(`claim ${JSON.stringify(role.userClaim)} not found in token`, {
