@@ -265,9 +265,15 @@ export interface StorageView {
   delete(key: string): Promise<void>;
   /**
    * Names directly below a prefix (empty or ending in `/`), sorted bytewise; deeper levels end in
-   * `/`.
+   * `/`. With a page at most its number of names behind `after`.
    */
-  list(prefix: string): Promise<readonly string[]>;
+  list(prefix: string, page?: StoragePage): Promise<readonly string[]>;
+}
+
+export interface StoragePage {
+  /** A name of the page before; empty for the first page. */
+  readonly after: string;
+  readonly limit: number;
 }
 
 /** Calls that an installation of the platform may still make. */

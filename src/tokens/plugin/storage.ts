@@ -34,12 +34,17 @@ export function createHostStorage(
     async delete(key) {
       throwHostError((await call(Storage.method.delete, { key })).err);
     },
-    async list(prefix) {
+    async list(prefix, { after, limit } = { after: "", limit: Number.POSITIVE_INFINITY }) {
       const { keys, err } = await call(Storage.method.list, { prefix });
       throwHostError(err);
-      return keys.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+      const behind = keys.filter((key) => after === "" || bytewise(key, after) > 0);
+      return behind.toSorted(bytewise).slice(0, limit);
     },
   };
+}
+
+function bytewise(left: string, right: string): number {
+  return Buffer.compare(Buffer.from(left), Buffer.from(right));
 }
 
 /** Asks the host for the mount's lease times. */

@@ -31,11 +31,15 @@ export function createStorageView(env: Env, uuid: string): StorageView {
     async delete(key) {
       await env.write((tx) => tx.delete(storedValues, [uuid, key]));
     },
-    list: async (prefix) =>
+    list: async (prefix, { after, limit } = { after: "", limit: Number.POSITIVE_INFINITY }) =>
       env.read((snapshot) => {
         const names = new Set<string>();
-        for (const [[owner, key]] of snapshot.range(storedValues, { start: [uuid, prefix] })) {
-          if (owner !== uuid || !key.startsWith(prefix)) break;
+        const last = prefix + after;
+        const isListed = (key: string): boolean =>
+          after !== "" && (after.endsWith("/") ? key.startsWith(last) : key === last);
+        for (const [[owner, key]] of snapshot.range(storedValues, { start: [uuid, last] })) {
+          if (owner !== uuid || !key.startsWith(prefix) || names.size === limit) break;
+          if (isListed(key)) continue;
           const rest = key.slice(prefix.length);
           const slash = rest.indexOf("/");
           names.add(slash < 0 ? rest : rest.slice(0, slash + 1));

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Data } from "../../../../src/tokens/logical/types.ts";
+import { storedValues } from "../../../../src/tokens/vault/mounts/tables.ts";
 import { createAuthBench, type AuthBench } from "../fixtures/auth.ts";
 import { HOUR_MS, specOf } from "../fixtures/tokens.ts";
 
@@ -232,6 +233,33 @@ describe("secret ids", () => {
       status: 202,
       warnings: ["Tidy operation is done; 1 secret ids had expired."],
     });
+  });
+
+  it("that expired leave by themselves within an hour, however many, and the others stay", async () => {
+    const { bench, secret, login } = await createApp();
+    const kept = await secret();
+    await Promise.all(Array.from({ length: 600 }, () => secret({ ttl: 60 })));
+    await bench.ask("create", "auth/approle/role/other", { data: { token_policies: "deploy" } });
+    await bench.ask("update", "auth/approle/role/other/secret-id", { data: { ttl: 60 } });
+    const rows = (): number => bench.env.read((snapshot) => snapshot.count(storedValues));
+    const before = rows();
+    await bench.clock.advance(HOUR_MS);
+    // A secret id and its accessor.
+    await expect.poll(rows).toBe(before - 2 * 601);
+    await login(kept.id);
+    await secret({ ttl: 60 });
+    await bench.clock.advance(HOUR_MS);
+    await expect.poll(rows).toBe(before - 2 * 601);
+  });
+
+  it("are left alone once the mount is closed", async () => {
+    const { bench, secret } = await createApp();
+    await secret({ ttl: 60 });
+    const rows = (): number => bench.env.read((snapshot) => snapshot.count(storedValues));
+    const before = rows();
+    await bench.approle.close();
+    await bench.clock.advance(HOUR_MS);
+    expect(rows()).toBe(before);
   });
 
   it("live no longer when the wall clock is set back", async () => {

@@ -371,6 +371,25 @@ describe("what a backend keeps", () => {
     expect(await one?.get("set/a")).toBeUndefined();
   });
 
+  it("is listed in pages, as it is listed at once", async () => {
+    const { mounts, hosts } = await bench();
+    await mounts.enable(spec("a/"));
+    const storage = hosts[0]?.storage as Host["storage"];
+    for (const key of ["a", "a-b", "a/x", "a/y", "ab", "b/x", "ü", "z"])
+      await storage.put(`set/${key}`, Uint8Array.of(1));
+    const all = await storage.list("set/");
+    expect(all).toEqual(["a", "a-b", "a/", "ab", "b/", "z", "ü"]);
+    for (let limit = 1; limit <= all.length; limit += 1) {
+      const names: string[] = [];
+      for (let page = ["?"]; page.length > 0;) {
+        page = [...(await storage.list("set/", { after: names.at(-1) ?? "", limit }))];
+        expect(page.length).toBeLessThanOrEqual(limit);
+        names.push(...page);
+      }
+      expect(names).toEqual(all);
+    }
+  });
+
   it("has bounds that are named", async () => {
     const { mounts, hosts } = await bench();
     await mounts.enable(spec("a/"));

@@ -20,7 +20,8 @@ import type { TokenEntry } from "../../types.ts";
 import { makeLoginToken } from "../token-terms.ts";
 import type { ApproleContext } from "./context.ts";
 import type { StoredSecretId } from "./storage.ts";
-import { isOver, isSpent } from "./secret-id-paths.ts";
+import { isOver } from "./secret-id-paths.ts";
+import { isSpent } from "./tidy.ts";
 
 /** In place of the name of a role that does not exist; no role has a slash in its name. */
 const UNKNOWN_ROLE = "/";

@@ -28,6 +28,7 @@ import type { ExpiryClock } from "../../expiry/expiry-clock.ts";
 import { countOf } from "../token-terms.ts";
 import { roleNameOf, type ApproleContext } from "./context.ts";
 import type { StoredSecretId } from "./storage.ts";
+import { tidySecretIds } from "./tidy.ts";
 
 const COERCE: Readonly<Record<string, CoerceRule>> = {
   cidr_list: "comma_list",
@@ -83,8 +84,8 @@ export function secretIdPaths(context: ApproleContext): readonly Path[] {
       fields: NoFieldsSchema,
       unknown: "warn",
       synopsis: "Delete expired secret ids.",
-      description: "They are refused from their expiry on.",
-      operations: { update: () => tidy(context) },
+      description: "They are refused from their expiry on, and deleted every hour.",
+      operations: { update: ({ signal }) => tidy(context, signal) },
     }),
   ];
 }
@@ -138,8 +139,8 @@ function namedPaths(
 async function list(context: ApproleContext, fields: Fields): Promise<LogicalResponse | undefined> {
   const { name } = await existingRole(context, fields);
   const keys: string[] = [];
-  for await (const { row } of context.storage.secretIds(name))
-    if (!isOver(row, context.expiry)) keys.push(row.accessor);
+  for await (const page of context.storage.secretIds(name))
+    for (const { row } of page) if (!isOver(row, context.expiry)) keys.push(row.accessor);
   return keys.length === 0 ? undefined : { data: { keys: keys.toSorted() } };
 }
 
@@ -178,11 +179,6 @@ async function byAccessor(
 /** Whether a secret id is of no use now. */
 export function isOver(row: SecretIdRow, expiry: ExpiryClock): boolean {
   return expiry.isOver(row.expiresAtMs, row.createdAtMs);
-}
-
-/** Whether it can never be of use again and may be removed. */
-export function isSpent(row: SecretIdRow, expiry: ExpiryClock): boolean {
-  return row.expiresAtMs !== undefined && expiry.now() >= row.expiresAtMs;
 }
 
 async function existingRole(
@@ -308,17 +304,8 @@ function badMetadata(): Error {
   );
 }
 
-async function tidy({ storage, expiry, lock }: ApproleContext): Promise<LogicalResponse> {
-  let gone = 0;
-  for (const name of await storage.roleNames()) {
-    await lock(name, async () => {
-      for await (const stored of storage.secretIds(name)) {
-        if (!isSpent(stored.row, expiry)) continue;
-        await storage.deleteSecretId(name, stored);
-        gone += 1;
-      }
-    });
-  }
+async function tidy(context: ApproleContext, signal: AbortSignal): Promise<LogicalResponse> {
+  const gone = await tidySecretIds(context, signal);
   return { status: 202, warnings: [`Tidy operation is done; ${gone} secret ids had expired.`] };
 }
 

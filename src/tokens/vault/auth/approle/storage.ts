@@ -11,6 +11,7 @@ import {
   type ApproleRow,
   type SecretIdRow,
 } from "../../../../gen/steward/state/v1/tokens_auth_pb.ts";
+import { nextTurn } from "../../../../kernel/async/turns.ts";
 import type { Ids } from "../../../../kernel/base/ids.ts";
 import { protobufCodec } from "../../../../kernel/state/values.ts";
 import type { StorageView } from "../../../logical/types.ts";
@@ -19,6 +20,8 @@ const roleCodec = protobufCodec(ApproleRowSchema);
 const secretCodec = protobufCodec(SecretIdRowSchema);
 const SALT = "salt";
 const SALT_BYTES = 32;
+/** Secret ids that are read at a time; some five milliseconds. */
+const PAGE_ROWS = 256;
 const utf8 = new TextDecoder();
 
 /** A stored secret id. `key` is its HMAC. */
@@ -44,11 +47,13 @@ export interface ApproleStorage {
   deleteRole(name: string): Promise<void>;
   /** All secret ids of a role, or of a name that has no role. */
   deleteSecretIds(role: string): Promise<void>;
+  byKey(role: string, key: string): Promise<StoredSecretId | undefined>;
   secretId(role: string, secretId: string): Promise<StoredSecretId | undefined>;
   byAccessor(role: string, accessor: string): Promise<StoredSecretId | undefined>;
   saveSecretId(role: string, stored: StoredSecretId): Promise<void>;
   deleteSecretId(role: string, stored: StoredSecretId): Promise<void>;
-  secretIds(role: string): AsyncIterable<StoredSecretId>;
+  /** In pages, between which other work has its turn: what changes meanwhile may be left out. */
+  secretIds(role: string): AsyncIterable<readonly StoredSecretId[]>;
   keyOf(secretId: string): string;
 }
 
@@ -76,10 +81,14 @@ export async function openApproleStorage(storage: StorageView, ids: Ids): Promis
   /** Read in place of a role that does not exist; undefined while there is none. */
   let standIn = (await storage.list("role/"))[0];
 
-  async function* secretIds(name: string): AsyncGenerator<StoredSecretId> {
-    for (const key of await storage.list(`secret_id/${name}/`)) {
-      const stored = await byKey(name, key);
-      if (stored !== undefined) yield stored;
+  async function* secretIds(name: string): AsyncGenerator<readonly StoredSecretId[]> {
+    for (let after: string | undefined = ""; after !== undefined;) {
+      const page = { after, limit: PAGE_ROWS };
+      const keys = await storage.list(`secret_id/${name}/`, page);
+      const rows = await Promise.all(keys.map((key) => byKey(name, key)));
+      yield rows.filter((stored) => stored !== undefined);
+      after = keys.length < PAGE_ROWS ? undefined : keys.at(-1);
+      await nextTurn();
     }
   }
   async function deleteSecretId(name: string, { key, row }: StoredSecretId): Promise<void> {
@@ -87,12 +96,14 @@ export async function openApproleStorage(storage: StorageView, ids: Ids): Promis
     await storage.delete(accessorKey(name, row.accessor));
   }
   async function deleteSecretIds(name: string): Promise<void> {
-    for await (const stored of secretIds(name)) await deleteSecretId(name, stored);
+    for await (const page of secretIds(name))
+      await Promise.all(page.map((stored) => deleteSecretId(name, stored)));
   }
 
   return {
     mountId: hmac("mount:", ""),
     role,
+    byKey,
     secretIds,
     deleteSecretId,
     deleteSecretIds,
