@@ -302,7 +302,8 @@ export interface Leases {
   endIn(tx: Tx, id: string): void;
   /** Inside the change that ends a token: its leases become due now. */
   endToken(tx: Tx, tokenKey: string): void;
-  irrevocable(): readonly LeaseInfo[];
+  /** The oldest ones, so many; read with turns for other work. */
+  irrevocable(count: number): Promise<readonly LeaseInfo[]>;
   /** The latest ones, newest first. */
   newest(count: number): readonly LedgerEntry[];
   orphans(): readonly Orphan[];

@@ -7,6 +7,7 @@ import { withoutEnd } from "../../../kernel/base/text/ends.ts";
 import { assert, StewardError } from "../../../kernel/base/errors.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
 import type { Log } from "../../../kernel/base/log.ts";
+import { nextTurn } from "../../../kernel/async/turns.ts";
 import { createDue } from "../../../kernel/state/due.ts";
 import type { Env, Snapshot } from "../../../kernel/state/types.ts";
 import type { StoredClock } from "../expiry/stored-clock.ts";
@@ -182,14 +183,26 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
       if (seq !== undefined) transitions.end(tx, seq);
     },
     endToken: (tx, tokenKey) => sweeps.endToken(tx, tokenKey),
-    irrevocable: () => {
-      const stored = env.read((snapshot) =>
-        Array.from(snapshot.range(irrevocableLeases)).flatMap(([seq]): StoredLease[] => {
-          const row = snapshot.get(leases, seq);
-          return row === undefined ? [] : [{ seq, row }];
-        }),
-      );
-      return stored.map(({ row }) => leaseInfo(row, clock, true));
+    async irrevocable(count) {
+      const found: LeaseInfo[] = [];
+      for (let from = 0; found.length < count;) {
+        const stored = env.read((snapshot) =>
+          Array.from(
+            snapshot.range(irrevocableLeases, {
+              start: [from],
+              limit: Math.min(CHUNK, count - found.length),
+            }),
+            ([seq]) => ({ seq, row: snapshot.get(leases, seq) }),
+          ),
+        );
+        for (const { row } of stored)
+          if (row !== undefined) found.push(leaseInfo(row, clock, true));
+        const last = stored.at(-1);
+        if (last === undefined) break;
+        from = last.seq + 1;
+        await nextTurn();
+      }
+      return found;
     },
     newest: (count) =>
       env.read((snapshot) =>

@@ -148,7 +148,7 @@ function many(deps: SystemDeps): Path[] {
       fields: LeaseCountFieldsSchema,
       unknown: "warn",
       sudo: true,
-      operations: { read: async (request) => ({ data: irrevocableOf(deps, request) }) },
+      operations: { read: async (request) => ({ data: await irrevocableOf(deps, request) }) },
       synopsis: "Leases that could not be revoked.",
       description: "With the last error of each. Needs sudo.",
     }),
@@ -221,7 +221,7 @@ function countOf({ leases }: SystemDeps, { fields }: PathRequest): Data {
   return { lease_count: count, counts: {} };
 }
 
-function irrevocableOf({ leases }: SystemDeps, { fields }: PathRequest): Data {
+async function irrevocableOf({ leases }: SystemDeps, { fields }: PathRequest): Promise<Data> {
   const type = fields.text("type") || "irrevocable";
   if (type !== "irrevocable")
     throw new StewardError(
@@ -229,10 +229,11 @@ function irrevocableOf({ leases }: SystemDeps, { fields }: PathRequest): Data {
       "only irrevocable leases are listed here; list others with LIST sys/leases/lookup/PREFIX",
       { field: "type" },
     );
-  const all = leases.irrevocable();
-  const listed = fields.text("limit") === "none" ? all : all.slice(0, LISTED);
+  const listed = await leases.irrevocable(
+    fields.text("limit") === "none" ? Number.POSITIVE_INFINITY : LISTED,
+  );
   return {
-    lease_count: all.length,
+    lease_count: leases.counts().irrevocable,
     leases: listed.map(({ id, irrevocable }) => ({ lease_id: id, error: irrevocable })),
   };
 }

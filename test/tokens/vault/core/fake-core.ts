@@ -246,7 +246,7 @@ export function fakeCore(): FakeCore {
       revokePrefix: async () => undefined,
       endIn: () => undefined,
       endToken: () => undefined,
-      irrevocable: () => [],
+      irrevocable: () => Promise.resolve([]),
       newest: () => [],
       orphans: () => [],
       counts: () => ({ leases: 0, irrevocable: 0, orphans: 0, due: 0 }),

@@ -1,6 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { StewardError } from "../../../../src/kernel/base/errors.ts";
 import { rawNumber } from "../../../../src/tokens/logical/json.ts";
+import { leaseCodec } from "../../../../src/tokens/vault/leases/lease-codec.ts";
 import { temporaryFolder } from "../../../kernel/state/fixtures/tables.ts";
 import { createLeaseBench, settle } from "./fixtures/bench.ts";
 
@@ -175,7 +176,7 @@ describe("a revocation that fails", () => {
       irrevocable: "unable to revoke access token: 502: no",
     }) as unknown;
     expect([
-      again.leases.irrevocable(),
+      await again.leases.irrevocable(10),
       again.leases.lookup(info.id),
       again.leases.counts(),
     ]).toEqual([[irrevocable], irrevocable, { leases: 1, irrevocable: 1, orphans: 0, due: 0 }]);
@@ -183,7 +184,7 @@ describe("a revocation that fails", () => {
     expect(again.isRead.length).toBe(4);
     await again.leases.tidy();
     await settle(again.env);
-    expect([again.isRead.length, again.leases.irrevocable().length]).toEqual([5, 1]);
+    expect([again.isRead.length, (await again.leases.irrevocable(10)).length]).toEqual([5, 1]);
     again.answer(() => Promise.resolve());
     await again.leases.tidy();
     await settle(again.env);
@@ -381,11 +382,26 @@ describe("revoking", () => {
     answer(refuse("500: no"));
     const info = await lease({ ttlMs: 1_000 });
     await clock.advance(600_000);
-    expect(leases.irrevocable().map(({ id }) => id)).toEqual([info.id]);
+    expect((await leases.irrevocable(10)).map(({ id }) => id)).toEqual([info.id]);
     answer(() => Promise.resolve());
     await leases.revoke(info.id, { sync: false });
     await settle(env);
     expect(leases.counts()).toEqual({ leases: 0, due: 0, irrevocable: 0, orphans: 0 });
+  });
+});
+
+describe("leases that could not be revoked", () => {
+  it("are read as many as are asked for, the oldest first", async () => {
+    const { answer, clock, env, leases, lease } = await createLeaseBench();
+    answer(refuse("500: no"));
+    const ids: string[] = [];
+    for (let count = 0; count < 150; count += 1) ids.push((await lease({ ttlMs: 1_000 })).id);
+    await clock.advance(600_000);
+    const get = vi.spyOn(leaseCodec, "read");
+    expect((await leases.irrevocable(2)).map(({ id }) => id)).toEqual(ids.slice(0, 2));
+    expect(get).toHaveBeenCalledTimes(2);
+    expect((await leases.irrevocable(1_000)).map(({ id }) => id)).toEqual(ids);
+    await env.close();
   });
 });
 
