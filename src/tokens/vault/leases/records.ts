@@ -21,8 +21,9 @@ import { orphanTimer } from "./timers.ts";
  * platform's clock may differ from ours by minutes.
  */
 export const ORPHAN_LIFE_MS = 3_600_000 + 600_000;
-/** Rows that one change turns over. */
+/** Rows that one change turns over, and bytes after which it takes no further one. */
 const CHUNK = 64;
+const CHUNK_BYTES = 2 ** 19;
 const MAX_ABOUT_LENGTH = 16 * 1024;
 
 export interface RecordDeps {
@@ -108,13 +109,17 @@ export function createRecords({ env, due, clock, log, orphanLifeMs }: RecordDeps
       ),
     async recover() {
       let left = 0;
-      for (let chunk = CHUNK; chunk === CHUNK; left += chunk) {
+      for (let chunk = CHUNK; chunk > 0; left += chunk) {
         chunk = await env.write(
           (tx) => {
-            const rows = [...tx.range(intents, { limit: CHUNK })];
-            for (const [requestId, intent] of rows)
+            let [rows, bytes] = [0, 0];
+            for (const [requestId, intent] of [...tx.range(intents, { limit: CHUNK })]) {
               leave(tx, requestId, intent, { reason: "crash" });
-            return rows.length;
+              rows += 1;
+              bytes += Buffer.byteLength(intent.aboutJson);
+              if (bytes >= CHUNK_BYTES) break;
+            }
+            return rows;
           },
           { urgent: true },
         );

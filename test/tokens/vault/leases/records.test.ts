@@ -68,6 +68,18 @@ describe("a request that may make something", () => {
     expect(twice.leases.counts()).toMatchObject({ orphans: 0 });
   });
 
+  it("is an orphan of the crash at the next start, however much was asked", async () => {
+    const bench = await createLeaseBench();
+    const about = { repositories: "€".repeat(16_000) };
+    await Promise.all(
+      Array.from({ length: 100 }, (_, at) =>
+        bench.leases.intend({ ...request(`r${at}`), about }),
+      ),
+    );
+    const { leases } = await bench.restart();
+    expect(leases.orphans().filter((orphan) => orphan.about["repositories"]).length).toBe(100);
+  });
+
   it("that was taken for one of a crash is none when its lease comes after all", async () => {
     const { leases, lease } = await createLeaseBench();
     const intent = await leases.intend(request("slow"));
