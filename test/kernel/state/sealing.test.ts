@@ -266,6 +266,20 @@ describe("re-encryption", () => {
   const wrappedKeys = (directory: string): string[] =>
     readFileSync(join(directory, "test.mdb"), "latin1").match(/"wrapped":"[^"]+"/g) ?? [];
 
+  it("re-encrypts rows that nearly fill a change of their own, each apart from its neighbours", async () => {
+    const env = await openSealed(temporaryFolder());
+    await env.keyring.unseal(root);
+    const sizes = [100_000, 1_040_000, 1_040_000, 100_000, 10];
+    for (const [at, size] of sizes.entries())
+      await env.write((tx) => tx.put(secrets, `row-${at}`, "x".repeat(size)));
+    await env.keyring.rotate();
+    expect(await env.keyring.reencrypt(never)).toBe(sizes.length);
+    expect(env.keyring.status()).toMatchObject({ keys: 1, term: 2 });
+    expect(env.read((snapshot) => [...snapshot.range(secrets)].map(([, { length }]) => length))).toEqual(
+      sizes,
+    );
+  });
+
   it("gives each row of an older data key the newest, removes the older ones, and the rows are what they were", async () => {
     const directory = temporaryFolder();
     const env = await openSealed(directory);

@@ -76,6 +76,9 @@ function olderRows(
     for (const { key, value } of store.db.getRange({ start, limit: LOOK_ROWS })) {
       looked += 1;
       if (dataKeyOf(value) < term) {
+        // A row may fill a change alone.
+        if (keys.length > 0 && bytes + value.length > CHANGE_BYTES)
+          return { keys, rest: Uint8Array.from(key) };
         keys.push(key);
         bytes += value.length;
       }

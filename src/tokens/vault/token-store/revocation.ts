@@ -7,11 +7,13 @@ import type { TokenRow } from "../../../gen/steward/state/v1/tokens_auth_pb.ts";
 import type { Clock } from "../../../kernel/base/clock.ts";
 import type { Due } from "../../../kernel/state/due.ts";
 import type { Env, Tx } from "../../../kernel/state/types.ts";
-import { isSpent } from "./rows.ts";
+import { isSpent, rowBytes } from "./rows.ts";
 import { tokenChildren, tokenRows } from "./tables.ts";
 
 /** Tokens revoked in one transaction. */
 const CHUNK = 32;
+/** Bytes of rows after which one writes no further row; the last may have nearly a mebibyte. */
+const CHUNK_BYTES = 2 ** 16;
 /** Delay of a marked token's timer, which resumes revoking the children, e.g. after a crash. */
 const RESUME_AFTER_MS = 30_000;
 
@@ -44,6 +46,11 @@ export function createTokenRevocation(deps: TokenRevocationDeps): TokenRevocatio
   return new TokenRevoker(deps);
 }
 
+/** Of one transaction. */
+interface Written {
+  bytes: number;
+}
+
 class TokenRevoker implements TokenRevocation {
   readonly #deps: TokenRevocationDeps;
 
@@ -56,12 +63,7 @@ class TokenRevoker implements TokenRevocation {
     { orphanChildren, signal }: { readonly orphanChildren: boolean; readonly signal?: AbortSignal },
   ): Promise<void> {
     const first = await this.#deps.env.write(
-      (tx) => {
-        const row = tx.get(tokenRows, key);
-        if (orphanChildren && row !== undefined && !row.ending)
-          tx.put(tokenRows, key, Object.assign(row, { orphanChildren }));
-        return this.#retire(tx, key) ? [key] : [];
-      },
+      (tx) => (this.#retire(tx, key, { orphanChildren }) ? [key] : []),
       { urgent: true },
     );
     await this.#endAll(first, signal);
@@ -100,11 +102,12 @@ class TokenRevoker implements TokenRevocation {
 
   #chunk(tx: Tx, keys: readonly string[]): readonly string[] {
     const stack = [...keys];
-    for (let budget = CHUNK; budget > 0;) {
+    const written = { bytes: 0 };
+    for (let budget = CHUNK; budget > 0 && written.bytes < CHUNK_BYTES;) {
       const key = stack.at(-1);
       if (key === undefined) break;
       budget -= 1;
-      if (!this.#retire(tx, key)) {
+      if (!this.#retire(tx, key, { written })) {
         stack.pop();
         continue;
       }
@@ -113,16 +116,24 @@ class TokenRevoker implements TokenRevocation {
         prefix: [key],
         limit: Math.max(1, budget),
       })) {
+        if (written.bytes >= CHUNK_BYTES) break;
         budget -= 1;
-        if (freed) this.#free(tx, key, child);
-        else if (this.#retire(tx, child)) stack.push(child);
+        if (freed) this.#free(tx, { parent: key, child }, written);
+        else if (this.#retire(tx, child, { written })) stack.push(child);
       }
     }
     return stack;
   }
 
   // Ends a token's use. True when it has children, and its row stays until they are gone.
-  #retire(tx: Tx, key: string): boolean {
+  #retire(
+    tx: Tx,
+    key: string,
+    {
+      written = { bytes: 0 },
+      orphanChildren = false,
+    }: { readonly written?: Written; readonly orphanChildren?: boolean } = {},
+  ): boolean {
     const { clock, hooks, timers } = this.#deps;
     const row = tx.get(tokenRows, key);
     if (row === undefined) return false;
@@ -131,7 +142,10 @@ class TokenRevoker implements TokenRevocation {
       this.#remove(tx, key, row);
       return false;
     }
-    if (!row.ending) this.#put(tx, key, Object.assign(row, { ending: true }));
+    if (!row.ending) {
+      const ending = { ending: true, ...(orphanChildren ? { orphanChildren } : {}) };
+      this.#put(tx, { key, row: Object.assign(row, ending) }, written);
+    }
     const latestMs = clock.now() + RESUME_AFTER_MS;
     if ((timers.at(tx, key) ?? Number.POSITIVE_INFINITY) > latestMs) timers.set(tx, key, latestMs);
     return true;
@@ -144,16 +158,25 @@ class TokenRevoker implements TokenRevocation {
     tx.after(() => this.#deps.forget(key));
   }
 
-  #free(tx: Tx, parent: string, child: string): void {
+  #free(
+    tx: Tx,
+    { parent, child }: { readonly parent: string; readonly child: string },
+    written: Written,
+  ): void {
     tx.delete(tokenChildren, [parent, child]);
     const row = tx.get(tokenRows, child);
     if (row === undefined) return;
     delete row.parent;
-    this.#put(tx, child, row);
+    this.#put(tx, { key: child, row }, written);
   }
 
-  #put(tx: Tx, key: string, row: TokenRow): void {
+  #put(
+    tx: Tx,
+    { key, row }: { readonly key: string; readonly row: TokenRow },
+    written: Written,
+  ): void {
     tx.put(tokenRows, key, row);
+    written.bytes += rowBytes(row);
     tx.after(() => this.#deps.forget(key));
   }
 }

@@ -7,6 +7,7 @@ import {
 } from "../../../gen/steward/state/v1/tokens_auth_pb.ts";
 import type { ExpiryClock } from "../expiry/expiry-clock.ts";
 import type { TokenEntry, TokenSpec } from "../types.ts";
+import { tokenRows } from "./tables.ts";
 
 /** A new token's row; its times are those of the store's clock. */
 export function rowOf(
@@ -35,6 +36,11 @@ export function rowOf(
   if (spec.role !== undefined) row.role = spec.role;
   if (spec.ttlMs > 0) row.expiresAtMs = nowMs + spec.ttlMs;
   return row;
+}
+
+/** Bytes that a row takes, without its keys. */
+export function rowBytes(row: TokenRow): number {
+  return tokenRows.value.write(row).length;
 }
 
 /** Converts a row, in times of the store's clock. */

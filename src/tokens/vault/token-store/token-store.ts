@@ -16,7 +16,7 @@ import type { CreatedToken, TokenEntry, Tokens, TokenSpec } from "../types.ts";
 import { createBatchTokens, type BatchTokens } from "./batch.ts";
 import { createTokenCache, type KnownToken, type TokenCache } from "./cache.ts";
 import { createTokenRevocation, type EndHook, type TokenRevocation } from "./revocation.ts";
-import { entryOf, isLive, rowOf } from "./rows.ts";
+import { entryOf, isLive, rowBytes, rowOf } from "./rows.ts";
 import { openTokenSecrets, type TokenSecrets } from "./secrets.ts";
 import { TOKEN_TIMERS, tokenChildren, tokenRows } from "./tables.ts";
 import { effectiveTtl, type TtlLimits } from "./ttl.ts";
@@ -26,6 +26,8 @@ const SERVICE_PREFIX = "hvs.";
 const RANDOM_LENGTH = 24;
 /** Clients send it in a header of at most 16 KiB. */
 const MAX_ID_LENGTH = 4 * 1024;
+/** 256 policies with long names and 16 KiB of metadata; a change that ends a token writes it again. */
+const MAX_ROW_BYTES = 128 * 1024;
 /** A token whose last use was consumed ends by then, even if the request never completed. */
 const LAST_USE_MS = 120_000;
 const SLICE_MS = 2;
@@ -168,6 +170,12 @@ class EnvTokens implements TokenStore {
       });
     const accessor = this.#deps.ids.base62(RANDOM_LENGTH);
     const row = rowOf(spec, { accessor, accessorKey: this.#secrets.accessorKey(accessor), nowMs });
+    if (rowBytes(row) > MAX_ROW_BYTES)
+      throw new StewardError(
+        "too_large",
+        `the policies, metadata and networks of a token have at most ${MAX_ROW_BYTES} bytes together`,
+        { rule: "token size" },
+      );
     tx.put(tokenRows, key, row);
     if (row.parent !== undefined) tx.put(tokenChildren, [row.parent, key], true);
     if (row.expiresAtMs !== undefined) this.#timers.set(tx, key, row.expiresAtMs);

@@ -70,6 +70,20 @@ describe("auth/token/create", () => {
     });
   });
 
+  it("has at most 16 KiB of metadata, and 128 KiB of all that is stored with it", async () => {
+    const bench = await createAuthBench();
+    const create = (data: Data): ReturnType<typeof bench.grant> =>
+      bench.grant("auth/token/create", { data });
+    await create({ meta: { note: "€".repeat(5_000) } });
+    await expect(create({ meta: { note: "€".repeat(6_000) } })).rejects.toMatchObject({
+      code: "invalid",
+      field: "meta",
+    });
+    await expect(
+      create({ policies: Array.from({ length: 100 }, (_, at) => `${at}-${"x".repeat(2_000)}`) }),
+    ).rejects.toMatchObject({ code: "too_large" });
+  });
+
   it("cuts what is too long and says so; warns of policies that do not exist and of fields it does not know", async () => {
     const bench = await createAuthBench();
     const answer = await bench.ask("update", "auth/token/create", {

@@ -450,6 +450,35 @@ describe("revocation", () => {
     expect(rows(bench)).toBe(49);
   });
 
+  it.each(["as orphans", "revoked"])(
+    "comes to the end of children with long metadata, %s",
+    async (how) => {
+      const bench = await createTokenBench();
+      const { tokens } = bench;
+      const meta = { note: "x".repeat(60_000) };
+      const root = await tokens.create(specOf({ meta }));
+      for (let count = 0; count < 40; count += 1) {
+        const child = await tokens.create(specOf({ meta, parent: root.entry.key }));
+        await tokens.create(specOf({ parent: child.entry.key }));
+      }
+      await tokens.revoke(root.entry.key, { orphanChildren: how === "as orphans" });
+      expect(rows(bench)).toBe(how === "as orphans" ? 80 : 0);
+    },
+  );
+
+  it("comes to tokens with long metadata and children that expire together", async () => {
+    const bench = await createTokenBench();
+    const meta = { note: "x".repeat(120_000) };
+    for (let count = 0; count < 40; count += 1) {
+      const parent = await bench.tokens.create(specOf({ meta }));
+      await bench.tokens.create(specOf({ parent: parent.entry.key, ttlMs: 9 * HOUR_MS }));
+    }
+    await bench.clock.advance(HOUR_MS);
+    for (let round = 0; round < 50 && rows(bench) > 0; round += 1)
+      await bench.clock.advance(1_000);
+    expect(rows(bench)).toBe(0);
+  });
+
   it("comes to all that were made at a path, children included", async () => {
     const bench = await createTokenBench();
     const logins = await Promise.all(

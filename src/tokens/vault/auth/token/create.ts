@@ -26,6 +26,7 @@ import { hasSudo } from "./sudo.ts";
 
 /** Of a name that a message repeats. */
 const MAX_ECHO_LENGTH = 100;
+const MAX_META_BYTES = 16 * 1024;
 const COERCE: Readonly<Record<string, CoerceRule>> = {
   policies: "comma_list",
   ttl: "duration",
@@ -97,7 +98,7 @@ async function makeToken(
     throw logicalError("a token that never expires cannot be bound to networks", {
       rule: "bound_cidrs",
     });
-  const meta = fields.pairs("meta");
+  const meta = metaOf(fields);
   const id = fields.text("id");
   const suffix = wish.role?.row.pathSuffix ?? "";
   const spec: TokenSpec = {
@@ -116,7 +117,7 @@ async function makeToken(
       wish.type === "service" &&
       (fields.boolean("renewable") ?? true) &&
       wish.role?.row.renewable !== false,
-    ...(meta === undefined ? {} : { meta: Object.fromEntries(meta) }),
+    ...(meta === undefined ? {} : { meta }),
     ...(wish.role === undefined ? {} : { role: wish.role.name }),
     ...(id === undefined || id === "" ? {} : { id: Secret.of(id, "id of auth/token/create") }),
   };
@@ -239,6 +240,16 @@ function lifeOf(
     nowMs,
     limits: limits(),
   });
+}
+
+/** Bounded as the metadata of a secret id is: every request with the token reads it. */
+function metaOf(fields: Fields): Record<string, string> | undefined {
+  const pairs = fields.pairs("meta");
+  if (pairs === undefined) return undefined;
+  const meta = Object.fromEntries(pairs);
+  if (Buffer.byteLength(JSON.stringify(meta)) > MAX_META_BYTES)
+    throw logicalError("meta has at most 16 KiB", { field: "meta", rule: "length" });
+  return meta;
 }
 
 /** `token`, or `token-` and the name with foreign signs replaced. */
