@@ -54,11 +54,11 @@ async function house(state: string, auditFile: string): Promise<House> {
   return { host, vault };
 }
 
-/** Takes all room there is; gives how to give it back. */
-function fill(disk: string): () => void {
-  const ballast = join(disk, "ballast");
+/** Takes all room there is, but for some; gives how to give it back. */
+function fill(disk: string, leftBytes = 0): () => void {
+  const ballast = join(disk, `ballast-${leftBytes}`);
   const { bavail, bsize } = statfsSync(disk);
-  writeFileSync(ballast, new Uint8Array(bavail * bsize));
+  writeFileSync(ballast, new Uint8Array(bavail * bsize - leftBytes));
   return () => rmSync(ballast);
 }
 
@@ -127,6 +127,39 @@ describe.skipIf(noSmallDisk !== undefined)("a disk that is full", () => {
     free();
     await vi.waitFor(async () => expect((await mint(at)).status).toBe(200), { timeout: BACK_MS });
     expect(host.counts().live).toBe((await leaseCount(at)) + (await orphanCount(at)));
+  });
+
+  it("when Steward starts: reads go on, and only a change of the configuration waits for room", async () => {
+    const disk = mountSmallDisk(DISK_MIB);
+    const host = await startCodeHost();
+    onTestFinished(() => host.stop());
+    const audit = join(temporaryFolder(), "audit.log");
+    const start = async (description: string, root?: string): Promise<VaultDaemon> => {
+      const vault = await startVault({
+        state: disk,
+        config: `tokens: { audit: [{ file_path: ${audit} }], mounts: [{ path: github, description: ${description} }] }`,
+        ...(root === undefined ? {} : { root }),
+      });
+      onTestFinished(async () => void (await vault.daemon.stop()));
+      return vault;
+    };
+    const first = await start("first");
+    expect((await configure(first, host)).status).toBe(204);
+    const free = fill(disk);
+    expect((await mintUntilFull({ host, vault: first })).status).toBe(507);
+    await first.daemon.stop();
+    // What the released reserve has left; the lock of the folder needs some.
+    const freeRest = fill(disk, 256 * 1024);
+    const same = await start("first", first.root);
+    expect((await same.ask("GET", "github/config")).status).toBe(200);
+    await same.daemon.stop();
+    // The process ends, for the service manager to start it again.
+    await expect(start("second", first.root)).rejects.toThrow(/disk of .* is full/);
+    free();
+    freeRest();
+    const changed = await start("second", first.root);
+    expect((await changed.ask("GET", "sys/mounts")).json.data["github/"].description).toBe("second");
+    expect((await mint({ host, vault: changed })).status).toBe(200);
   });
 
   it("since the platform was asked: the token that cannot be recorded is taken back", async () => {
