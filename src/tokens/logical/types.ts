@@ -270,7 +270,7 @@ export interface StorageView {
   list(prefix: string, page?: StoragePage): Promise<readonly string[]>;
 }
 
-export interface StoragePage {
+interface StoragePage {
   /** A name of the page before; empty for the first page. */
   readonly after: string;
   readonly limit: number;

@@ -158,7 +158,9 @@ describe.skipIf(noSmallDisk !== undefined)("a disk that is full", () => {
     free();
     freeRest();
     const changed = await start("second", first.root);
-    expect((await changed.ask("GET", "sys/mounts")).json.data["github/"].description).toBe("second");
+    expect((await changed.ask("GET", "sys/mounts")).json.data["github/"].description).toBe(
+      "second",
+    );
     expect((await mint({ host, vault: changed })).status).toBe(200);
   });
 

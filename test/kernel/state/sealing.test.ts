@@ -275,9 +275,9 @@ describe("re-encryption", () => {
     await env.keyring.rotate();
     expect(await env.keyring.reencrypt(never)).toBe(sizes.length);
     expect(env.keyring.status()).toMatchObject({ keys: 1, term: 2 });
-    expect(env.read((snapshot) => [...snapshot.range(secrets)].map(([, { length }]) => length))).toEqual(
-      sizes,
-    );
+    expect(
+      env.read((snapshot) => [...snapshot.range(secrets)].map(([, { length }]) => length)),
+    ).toEqual(sizes);
   });
 
   it("gives each row of an older data key the newest, removes the older ones, and the rows are what they were", async () => {

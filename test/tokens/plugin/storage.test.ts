@@ -92,9 +92,9 @@ describe("the host's storage", () => {
     expect([...fake.sealed]).toEqual(["config"]);
     expect(Buffer.from((await storage.get("config")) ?? []).toString()).toBe("{}");
     expect(await storage.list("permissionset/")).toEqual(["permissionset/B", "permissionset/b"]);
-    expect(
-      await storage.list("permissionset/", { after: "permissionset/B", limit: 1 }),
-    ).toEqual(["permissionset/b"]);
+    expect(await storage.list("permissionset/", { after: "permissionset/B", limit: 1 })).toEqual([
+      "permissionset/b",
+    ]);
     await storage.delete("config");
     expect(fake.stored.has("config")).toBe(false);
   });

@@ -113,7 +113,7 @@ export function createRecords({ env, due, clock, log, orphanLifeMs }: RecordDeps
         chunk = await env.write(
           (tx) => {
             let [rows, bytes] = [0, 0];
-            for (const [requestId, intent] of [...tx.range(intents, { limit: CHUNK })]) {
+            for (const [requestId, intent] of tx.range(intents, { limit: CHUNK })) {
               leave(tx, requestId, intent, { reason: "crash" });
               rows += 1;
               bytes += Buffer.byteLength(intent.aboutJson);

@@ -129,7 +129,5 @@ export function createSweeps({ env, transitions, due, clock, revocation }: Sweep
 
 /** Being revoked, between two attempts, or given up. */
 function isEnding(tx: Tx, seq: number): boolean {
-  return (
-    tx.get(endingLeases, seq) !== undefined || tx.get(irrevocableLeases, seq) !== undefined
-  );
+  return tx.get(endingLeases, seq) !== undefined || tx.get(irrevocableLeases, seq) !== undefined;
 }

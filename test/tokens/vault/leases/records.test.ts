@@ -72,9 +72,7 @@ describe("a request that may make something", () => {
     const bench = await createLeaseBench();
     const about = { repositories: "€".repeat(16_000) };
     await Promise.all(
-      Array.from({ length: 100 }, (_, at) =>
-        bench.leases.intend({ ...request(`r${at}`), about }),
-      ),
+      Array.from({ length: 100 }, (_, at) => bench.leases.intend({ ...request(`r${at}`), about })),
     );
     const { leases } = await bench.restart();
     expect(leases.orphans().filter((orphan) => orphan.about["repositories"]).length).toBe(100);

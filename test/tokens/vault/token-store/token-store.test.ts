@@ -474,8 +474,7 @@ describe("revocation", () => {
       await bench.tokens.create(specOf({ parent: parent.entry.key, ttlMs: 9 * HOUR_MS }));
     }
     await bench.clock.advance(HOUR_MS);
-    for (let round = 0; round < 50 && rows(bench) > 0; round += 1)
-      await bench.clock.advance(1_000);
+    for (let round = 0; round < 50 && rows(bench) > 0; round += 1) await bench.clock.advance(1_000);
     expect(rows(bench)).toBe(0);
   });
 

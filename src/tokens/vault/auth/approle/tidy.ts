@@ -51,7 +51,9 @@ export function startTidying(context: ApproleContext): { close(): Promise<void> 
   let timer: Disposable | undefined;
   let running = Promise.resolve();
   const tidyIn = (ms: number): void => {
-    timer = clock.timer(clock.monotonic() + ms, () => (running = tidy()));
+    timer = clock.timer(clock.monotonic() + ms, () => {
+      running = tidy();
+    });
   };
   const tidy = async (): Promise<void> => {
     try {
