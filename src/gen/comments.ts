@@ -801,7 +801,7 @@ export const comments: Readonly<Record<string, string>> = {
   "steward.monitor.v1.NetworkPresence.devices": "By name.",
   "steward.monitor.v1.NetworkPresence.hours": "Counts at the end of each hour of the window, oldest first; hours that were not observed are missing.",
   "steward.monitor.v1.NetworkPresence.observed": "When devices were listed at least every three intervals; outside of it, their state is unknown. Oldest first.",
-  "steward.monitor.v1.NetworkPresence.truncated": "There were more devices than are remembered; those that came last are missing.",
+  "steward.monitor.v1.NetworkPresence.truncated": "There were more devices than are remembered, of which those that came last are missing; or more changes than an answer has without `device`, of which each device has the newest.",
   "steward.monitor.v1.NetworkStatus": "One network. The fields of the same names in the status are the union over all networks.",
   "steward.monitor.v1.NetworkStatus.auth_method": "oauth, apikey, workload_identity, or empty where there is only one way.",
   "steward.monitor.v1.NetworkStatus.cardinality": "This network's own series, without growth and samples of the total.",

@@ -23,7 +23,7 @@ export interface NetworkPresence {
   readonly observed: readonly ObservedSpan[];
   /** By name. */
   readonly devices: readonly DevicePresence[];
-  /** There were more devices than are remembered; those that came last are missing. */
+  /** There were more devices than are remembered, of which those that came last are missing; or more changes than an answer has without `device`, of which each device has the newest. */
   readonly truncated: boolean;
   /** Counts at the end of each hour of the window, oldest first; hours that were not observed are missing. */
   readonly hours: readonly PresenceCount[];

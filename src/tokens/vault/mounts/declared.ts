@@ -40,8 +40,9 @@ export function assertTunable(
 }
 
 /**
- * The stored settings with the file's in their place; undefined if they are the same. A default TTL above the maximum is cut to it:
- * one of the two may have been set before the file had the other, which must not prevent a start.
+ * The stored settings with the file's in their place; undefined if they are the same. A default TTL
+ * above the maximum is cut to it: one of the two may have been set before the file had the other,
+ * which must not prevent a start.
  */
 export function withDeclared(
   stored: Settings,

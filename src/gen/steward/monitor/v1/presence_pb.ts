@@ -99,7 +99,8 @@ export type NetworkPresence = Message<"steward.monitor.v1.NetworkPresence"> & {
   devices: DevicePresence[];
 
   /**
-   * There were more devices than are remembered; those that came last are missing.
+   * There were more devices than are remembered, of which those that came last are missing; or more changes than an answer has
+   * without `device`, of which each device has the newest.
    *
    * @generated from field: bool truncated = 4;
    */
