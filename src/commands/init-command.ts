@@ -53,7 +53,7 @@ client_secret, api_key and token may be read from a file: api_key_file.
 
 Examples:
   steward init
-  (umask 077 && steward init --answers answers.yaml /etc/steward/steward.yaml > root-token)
+  (umask 077 && steward init --answers answers.yaml steward.yaml > root-token)
   steward -validate -config ~/.config/steward/steward.yaml
 
 Exits 0 on success, 1 on failure, 2 on a usage error, 130 on Ctrl-C.

@@ -147,7 +147,7 @@ describe("an archive that fails during a batch apply", () => {
     const count = (): number =>
       estate.sim.seen().filter(({ operation }) => operation === "patch_document").length;
     estate.sim.faults.next("patch_document", { kind: "delay", ms: 0 });
-    estate.sim.faults.next("patch_document", { kind: "status", status: 403 }, 10);
+    estate.sim.faults.next("patch_document", { kind: "status", status: 401 }, 10);
     const job = await jobEnd(daemon, await applyAll(daemon));
     expect(job).toMatchObject({
       status: "completed",
