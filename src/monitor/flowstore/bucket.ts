@@ -38,27 +38,31 @@ export interface Bucket {
   readonly totals: Sum;
   /** Empty once the minute is reduced to its totals. */
   tables: FlowTables;
+  /** Of all tables. */
+  entries: number;
   /** Observations with a part in `__other__`. */
   truncated: number;
 }
 
 export function createBucket(limits: FlowCapacity): Bucket {
-  return {
+  const created = (): void => void (bucket.entries += 1);
+  const bucket: Bucket = {
     totals: new Sum(),
-    tables: tablesWith((table) => limits[tableLimits[table]]),
+    tables: tablesWith((table) => limits[tableLimits[table]], created),
+    entries: 0,
     truncated: 0,
   };
+  return bucket;
 }
 
-export function tablesWith(limitOf: (table: FlowTable) => number): FlowTables {
+/** `created` is called for each new entry of a table. */
+export function tablesWith(
+  limitOf: (table: FlowTable) => number,
+  created?: () => void,
+): FlowTables {
   return Object.fromEntries(
-    flowTables.map((table) => [table, new SumTable(limitOf(table))]),
+    flowTables.map((table) => [table, new SumTable(limitOf(table), created)]),
   ) as Record<FlowTable, SumTable>;
-}
-
-/** Entries of all tables. */
-export function entriesOf({ tables }: Bucket): number {
-  return flowTables.reduce((entries, table) => entries + tables[table].size, 0);
 }
 
 /** Of a minute that is reduced to its totals; nothing is added to them. */
@@ -71,6 +75,7 @@ export function isReduced({ tables }: Bucket): boolean {
 /** Leaves the totals, and counts every observation as truncated. */
 export function reduceToTotals(bucket: Bucket): void {
   bucket.tables = noTables;
+  bucket.entries = 0;
   bucket.truncated = bucket.totals.flows;
 }
 

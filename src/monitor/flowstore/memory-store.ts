@@ -9,7 +9,6 @@ import {
   addToBucket,
   BUCKET_MS,
   createBucket,
-  entriesOf,
   isReduced,
   reduceToTotals,
   type Bucket,
@@ -141,16 +140,16 @@ class MemoryFlowStore implements FlowStore, Reducible {
   reduceOldest(): number {
     const bucket = this.#buckets.get(this.oldestMs() ?? Number.NaN);
     if (bucket === undefined) return 0;
-    const entries = entriesOf(bucket);
+    const { entries } = bucket;
     this.#truncated += bucket.totals.flows - bucket.truncated;
     reduceToTotals(bucket);
     return entries;
   }
 
   #sum(bucket: Bucket, observation: FlowObservation): void {
-    const before = entriesOf(bucket);
+    const before = bucket.entries;
     if (!addToBucket(bucket, observation)) this.#truncated += 1;
-    this.#deps.budget.take(entriesOf(bucket) - before);
+    this.#deps.budget.take(bucket.entries - before);
   }
 
   #bucketAt(timeMs: number): Bucket {
@@ -170,7 +169,7 @@ class MemoryFlowStore implements FlowStore, Reducible {
     for (const [beginMs, bucket] of this.#buckets) {
       if (beginMs + BUCKET_MS > oldestMs) continue;
       this.#buckets.delete(beginMs);
-      this.#deps.budget.free(entriesOf(bucket));
+      this.#deps.budget.free(bucket.entries);
     }
     this.#recent.expire(oldestMs);
   }

@@ -59,11 +59,14 @@ function keyOf(names: readonly string[]): string {
 
 export class SumTable {
   readonly #maxEntries: number;
+  readonly #created: (() => void) | undefined;
   readonly #entries = new Map<string, SumEntry>();
   #other: SumEntry | undefined;
 
-  constructor(maxEntries: number) {
+  /** `created` is called for each new entry. */
+  constructor(maxEntries: number, created?: () => void) {
     this.#maxEntries = maxEntries;
+    this.#created = created;
   }
 
   get size(): number {
@@ -112,6 +115,7 @@ export class SumTable {
   #create(key: string, names: readonly string[]): SumEntry {
     const entry = { names, first: new Sum(), second: new Sum() };
     this.#entries.set(key, entry);
+    this.#created?.();
     return entry;
   }
 }

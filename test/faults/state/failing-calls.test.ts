@@ -66,7 +66,7 @@ const CODES =
   process.env["STEWARD_TEST_LONG"] === undefined
     ? ["EIO", "EACCES"]
     : ["EIO", "EACCES", "ENOSPC", "EMFILE"];
-/** What a failed opening is then; a failing disk has several. */
+/** Error codes by what the system says to opening a file. */
 const TOLD: Readonly<Record<string, string>> = {
   EACCES: "denied",
   ENOSPC: "disk_full",

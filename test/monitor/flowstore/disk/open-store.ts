@@ -34,7 +34,7 @@ export async function openStore(
     clock = createManualClock(),
     fileBytes,
   }: {
-    /** What the file may have; for a million connections by default. */
+    /** Limit of the file's size; by default room for a million connections. */
     readonly fileBytes?: number;
     readonly options?: Partial<DiskStoreOptions>;
     readonly privacy?: PrivacyOptions;
