@@ -9,7 +9,7 @@ import { listDeviceInvites } from "./section.ts";
 import { Tally } from "../tally.ts";
 import { known, secondsSince } from "../units.ts";
 import { forEachYielding } from "../yielding.ts";
-import { CallRounds } from "./call-each.ts";
+import { CallRounds } from "./call-rounds.ts";
 
 /** Delivery of an invitation. */
 function deliveryOf({

@@ -14,7 +14,7 @@ import type { CollectorDeps, Tick } from "../collector.ts";
 import { getDevicePosture, type DeviceOptions } from "./section.ts";
 import { unixSeconds } from "../units.ts";
 import { forEachYielding } from "../yielding.ts";
-import { CallRounds } from "./call-each.ts";
+import { CallRounds } from "./call-rounds.ts";
 import { daysUntilExpiry } from "./expiry.ts";
 import { identityOf } from "./part.ts";
 import type { Identity } from "./part.ts";
