@@ -1,6 +1,6 @@
 /**
  * Checkpoints of networks in an LMDB environment. Reads come from memory; a change counts once it
- * is stored.
+ * is stored, except of digests: what was counted is not counted again for want of space.
  */
 import { create } from "@bufbuild/protobuf";
 import {
@@ -79,6 +79,8 @@ class StoredDigests implements CappedDigests {
   readonly #deps: EnvStoreDeps;
   readonly #owner: readonly [network: string, name: string];
   readonly #set: SeenSet;
+  /** Present, but not stored: a write failed. Stored with the next digests. */
+  #unstored: SeenBatch[] = [];
   #nextNumber = 0;
 
   constructor(
@@ -115,6 +117,18 @@ class StoredDigests implements CappedDigests {
       parts: Math.ceil(digests.length / DIGESTS_PER_PART),
     };
     this.#nextNumber += 1;
+    this.#set.add(batch);
+    const gone = this.#set.trim(this.#deps.clock.now());
+    this.#forget(gone);
+    const left = new Set(gone.map(({ number }) => number));
+    this.#unstored = [...this.#unstored, batch].filter(({ number }) => !left.has(number));
+    for (const each of this.#unstored) {
+      await this.#store(each);
+      this.#unstored = this.#unstored.filter((other) => other !== each);
+    }
+  }
+
+  async #store(batch: SeenBatch): Promise<void> {
     for (let part = 0; part < batch.parts; part += 1) {
       const row = create(MonitorSeenRowSchema, {
         digests: batch.digests.slice(part * DIGESTS_PER_PART, (part + 1) * DIGESTS_PER_PART),
@@ -122,8 +136,6 @@ class StoredDigests implements CappedDigests {
       });
       await this.#deps.env.write((tx) => tx.put(seen, this.#key(batch, part), row));
     }
-    this.#set.add(batch);
-    this.#forget(this.#set.trim(this.#deps.clock.now()));
   }
 
   /** Loads stored digests; returns batches that a crash left incomplete. */

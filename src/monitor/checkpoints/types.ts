@@ -32,8 +32,9 @@ export interface Marks {
 export interface SeenDigests {
   has(digest: string): boolean;
   /**
-   * Stores all or none. Beyond the capacity those that expire first are evicted. Resolves when they
-   * are stored.
+   * They are present at once, whether or not they can be stored: what is counted is not counted
+   * twice while a disk is full. Beyond the capacity those that expire first are evicted. Resolves
+   * when they are stored, with all that a failed write left; rejects when storing fails.
    */
   add(digests: readonly string[], untilMs: number): Promise<void>;
   readonly size: number;

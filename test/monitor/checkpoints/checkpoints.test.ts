@@ -12,8 +12,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createLog } from "../../../src/kernel/base/log.ts";
+import { createStateFactory } from "../../../src/kernel/state/state-factory.ts";
+import type { Env } from "../../../src/kernel/state/types.ts";
+import { createEnvStore } from "../../../src/monitor/checkpoints/env-store.ts";
 import { openCheckpoints, type Checkpoints } from "../../../src/monitor/checkpoints/open.ts";
 import { checkpointLocation } from "../../../src/monitor/checkpoints/location.ts";
+import { checkpointStore } from "../../../src/monitor/checkpoints/tables.ts";
 import type { MonitorOptions } from "../../../src/monitor/options.ts";
 import { createManualClock } from "../../kernel/supervisor/manual-clock.ts";
 
@@ -157,8 +161,41 @@ describe("the checkpoint file", () => {
     ).rejects.toThrow();
     await first.close();
     await adding;
-    expect(digests.size).toBe(0);
     expect((await open()).network("a").seen("flowlogs", 10_000).size).toBe(0);
+  });
+
+  it("counts digests that a full disk refused as seen, and stores them with the next", async () => {
+    const { directory, clock } = setUp();
+    const log = createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 });
+    const factory = createStateFactory({ directory, clock, log, version: "1", reserveBytes: 0 });
+    let refused = true;
+    const openMemory = async (): Promise<Env> => {
+      const env = await factory.open({ ...checkpointStore, name: "checkpoints" });
+      onTestFinished(() => env.close());
+      return env;
+    };
+    const env = await openMemory();
+    const full: Pick<Env, "read" | "write"> = {
+      read: (look) => env.read(look),
+      write: (change, options) =>
+        refused ? Promise.reject(new Error("disk full")) : env.write(change, options),
+    };
+    const digests = createEnvStore({ env: full, clock, log })("a").seen("flowlogs", 3);
+    const untilMs = clock.now() + HOUR_MS;
+    await expect(digests.add(["gone"], untilMs)).rejects.toThrow("disk full");
+    await expect(digests.add(["b", "c"], untilMs)).rejects.toThrow("disk full");
+    await expect(digests.add(["d"], untilMs)).rejects.toThrow("disk full");
+    expect([digests.size, digests.has("gone"), digests.has("b")]).toEqual([3, false, true]);
+    refused = false;
+    await digests.add(["e"], untilMs);
+    await env.close();
+    const stored = createEnvStore({ env: await openMemory(), clock, log })("a").seen("flowlogs", 9);
+    expect(["gone", "b", "c", "d", "e"].filter((each) => stored.has(each))).toEqual([
+      "b",
+      "c",
+      "d",
+      "e",
+    ]);
   });
 
   it("is kept in memory as to evidence when that is asked for", async () => {

@@ -48,8 +48,6 @@ export class DiskFlowStore implements FlowStore {
   readonly #options: DiskStoreOptions;
   /** In the order of arrival; the first ones may be being written. */
   #queue: StoredFlow[] = [];
-  /** Up to this number of arrival all rows are on disk, or were dropped before they had one. */
-  #writtenSeq: number;
   #observations = 0;
   #drops = 0;
   #error: string | undefined;
@@ -64,7 +62,6 @@ export class DiskFlowStore implements FlowStore {
     this.#deps = deps;
     this.network = network;
     this.#options = options;
-    this.#writtenSeq = deps.blocks.lastSeq;
     this.#sweepLater(0);
   }
 
@@ -111,7 +108,7 @@ export class DiskFlowStore implements FlowStore {
   }
 
   async *parts(window: FlowWindow, signal: AbortSignal): AsyncGenerator<FlowPart> {
-    const uptoSeq = this.#writtenSeq;
+    const uptoSeq = this.#deps.blocks.lastSeq;
     const turns = new Turns();
     const waiting = new BlockSums();
     const stored = this.#deps.blocks.within(window);
@@ -131,13 +128,16 @@ export class DiskFlowStore implements FlowStore {
   async select(query: FlowQuery, signal: AbortSignal): Promise<FlowSelection> {
     const { blocks } = this.#deps;
     const { startMs, endMs, limit } = query;
-    const uptoSeq = this.#writtenSeq;
+    const uptoSeq = blocks.lastSeq;
     const turns = new Turns();
     const matches = matcher(query.filter);
     const clauses = clausesOf(query.filter);
     const newest = new Newest(limit + 1, query.before);
     const stored = blocks.within(query);
     const waiting = this.#waiting(uptoSeq);
+    // Now: what waits may be among the rows on disk by the end.
+    const retained = blocks.rows + waiting.length;
+    const isFull = blocks.rows >= this.#options.maxRows;
     let matched = 0;
     signal.throwIfAborted();
     for (const flow of waiting) {
@@ -162,12 +162,7 @@ export class DiskFlowStore implements FlowStore {
         if (newest.takes(columns.timeMs(index), columns.seq(index))) newest.add(columns.row(index));
       }
     }
-    return {
-      rows: newest.rows(),
-      matched,
-      retained: blocks.rows + waiting.length,
-      isFull: blocks.rows >= this.#options.maxRows,
-    };
+    return { rows: newest.rows(), matched, retained, isFull };
   }
 
   /**
@@ -243,7 +238,6 @@ export class DiskFlowStore implements FlowStore {
         error: toStewardError(thrown),
       });
     }
-    this.#writtenSeq = batch[taken - 1]?.seq ?? this.#writtenSeq;
     this.#queue = this.#queue.slice(taken);
   }
 
@@ -278,6 +272,7 @@ export class DiskFlowStore implements FlowStore {
     return this.#queue.slice(0, end === -1 ? undefined : end);
   }
 
+  /** What is not on disk, up to whose last arrival all is, apart from what was dropped. */
   #waiting(uptoSeq: number): readonly StoredFlow[] {
     return this.#queue.filter(({ seq }) => seq > uptoSeq);
   }

@@ -120,6 +120,21 @@ describe("A flow store on disk", () => {
     );
   });
 
+  it("counts a connection that is written while a page is read once", async () => {
+    const { store, clock } = await openStore(temporaryFolder());
+    const count = 20_000;
+    for (let at = 0; at < count; at += 1) store.record(sampleFlow({ timeMs: clock.now() - at }));
+    const flushed = store.flush();
+    const seen = new Set<number>();
+    while (store.status().backend?.queued !== 0) {
+      const { matched, retained } = await store.select({ ...everything, limit: 1 }, signal);
+      seen.add(matched).add(retained);
+    }
+    await flushed;
+    expect([...seen]).toEqual([count]);
+    await store.close();
+  });
+
   it("fills blocks, and long windows are summed without reading them row by row", async () => {
     const { store, blocks, clock } = await openStore(temporaryFolder());
     const begin = Math.floor(clock.now() / HOUR_MS) * HOUR_MS - 2 * HOUR_MS;
