@@ -22,7 +22,7 @@ import { BAD_REQUEST, invalidRequest } from "../src/kernel/wire/issues.ts";
 import { readJsonBody } from "../src/kernel/wire/json-text.ts";
 import type { DialectName } from "../src/kernel/wire/style.ts";
 import { restMessage, writeRestJson } from "../src/kernel/wire/rest-json.ts";
-import { checkRules, compileRules } from "../src/kernel/wire/validate.ts";
+import { checkRules } from "../src/kernel/wire/validate.ts";
 import type { RouteFacts } from "./access/authorize.ts";
 import { isInternal, seenError, UNKNOWN_ROUTE } from "./codes.ts";
 import { dialectOf, dialectOfPath } from "./dialects/by-name.ts";
@@ -93,9 +93,7 @@ export interface Rest {
   handle(request: RestRequest): Promise<RestAnswer>;
 }
 
-/** Compiles what requests will need and returns the handler. */
 export function createRest(deps: RestDeps): Rest {
-  compileRules(deps.table.methods.map((method) => method.rpc.input));
   return {
     async handle(request) {
       const answer = await serve(deps, request);

@@ -14,9 +14,6 @@ afterAll(removeTemporaryFolders);
 
 const PHONE = { width: 390, height: 844 };
 const DESK = { width: 1440, height: 900 };
-const LOOKS = [PHONE, DESK].flatMap((viewport) =>
-  (["light", "dark"] as const).map((colorScheme) => ({ viewport, colorScheme })),
-);
 
 const garden = smallArchive["minutes/fence.txt"] ?? "";
 const evil = `</script><script>document.title = "run"</script> <img src=x onerror="document.title='run'">`;
@@ -113,11 +110,9 @@ async function groups(page: Page): Promise<string[]> {
 }
 
 describe.skipIf(chromiumPath === undefined)("the report in a browser", () => {
-  for (const look of LOOKS) {
-    const name = `${look.viewport === PHONE ? "phone" : "desk"}, ${look.colorScheme}`;
-
-    it(`breaks no rule of axe and does not scroll sideways, closed and open: ${name}`, async () => {
-      const watched = await openPage({ ...look, bypassCSP: true });
+  for (const viewport of [PHONE, DESK]) {
+    it(`breaks no rule of axe and does not scroll sideways, closed and open: ${viewport.width} pixels`, async () => {
+      const watched = await openPage({ viewport, bypassCSP: true });
       await watched.page.goto(page);
       await ready(watched.page);
       for (const open of [false, true]) {

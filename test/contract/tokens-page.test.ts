@@ -352,17 +352,12 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
       async () => expect((await read({ daemon })).newest_leases.length).toBeGreaterThan(1),
       { timeout: 60_000, interval: 100 },
     );
-    for (const viewport of [PHONE, DESK])
-      for (const colorScheme of ["light", "dark"] as const) {
-        const watched = await openPage({ viewport, colorScheme, bypassCSP: true });
-        await watched.page.goto(`${daemon.url}/tokens`);
-        await ready(watched.page);
-        expect([viewport.width, colorScheme, await pageFaults(watched)]).toEqual([
-          viewport.width,
-          colorScheme,
-          [],
-        ]);
-      }
+    for (const viewport of [PHONE, DESK]) {
+      const watched = await openPage({ viewport, bypassCSP: true });
+      await watched.page.goto(`${daemon.url}/tokens`);
+      await ready(watched.page);
+      expect([viewport.width, await pageFaults(watched)]).toEqual([viewport.width, []]);
+    }
     const { page } = await openPage({ viewport: DESK });
     await page.goto(`${daemon.url}/tokens`);
     await ready(page);

@@ -12,15 +12,22 @@ const VIOLATIONS =
 const CUT_OFF =
   "[...document.querySelectorAll('main *, header *')].filter((each) => getComputedStyle(each).overflowX === 'visible' && !each.closest('.scroll, .tab-row, svg, .sr') && each.getBoundingClientRect().right > innerWidth + 1).slice(0, 3).map((each) => `beyond the edge: ${each.outerHTML.slice(0, 120)}`)";
 
-/** Rules of axe that the page breaks; of a dark page only those that look at colours. */
+/** Rules of axe that the page breaks in the light, and in the dark. It is light afterwards. */
 export async function brokenRules(page: Page): Promise<string[]> {
   if ((await page.evaluate("typeof axe")) === "undefined") await page.evaluate(axe);
-  return await page.evaluate<string[]>(VIOLATIONS);
+  const found: string[] = [];
+  for (const colorScheme of ["dark", "light"] as const) {
+    await page.emulateMedia({ colorScheme });
+    const broken = await page.evaluate<string[]>(VIOLATIONS);
+    found.push(...broken.map((each) => `${colorScheme}: ${each}`));
+  }
+  return found;
 }
 
 /**
- * Complaints of the console, broken rules, sideways scrolling, text beyond the edge. Axe turns text
- * into markup, about which the console complains unless the page was opened with `bypassCSP`.
+ * Complaints of the console, broken rules, sideways scrolling, text beyond the edge, in the light
+ * and in the dark. Axe turns text into markup, about which the console complains unless the page was
+ * opened with `bypassCSP`.
  */
 export async function pageFaults({ page, complaints }: Watched): Promise<string[]> {
   const found = complaints.splice(0);

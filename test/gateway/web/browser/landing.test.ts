@@ -52,40 +52,36 @@ const REPORT = {
 };
 
 describe.skipIf(chromiumPath === undefined)("the pages over the status in a real browser", () => {
-  for (const [size, viewport] of Object.entries(SIZES))
-    for (const colorScheme of ["light", "dark"] as const) {
-      it(`breaks no rule of axe and never scrolls sideways, ${size}, ${colorScheme}`, async () => {
-        let status: StatusJson = fullStatus();
-        const url = await startLanding({ status: () => status, demo: true });
-        const watched = await openPage({ viewport, colorScheme, bypassCSP: true });
-        const { page } = watched;
-        for (const make of [fullStatus, offStatus]) {
-          status = make();
-          await page.goto(`${url}/monitor`);
-          await ready(page);
-          for (const panel of PANELS) {
-            await page.locator(`#tab-${panel}`).click();
-            await page.locator(`#${panel}:not([hidden])`).waitFor();
-            expect([panel, await pageFaults(watched)]).toEqual([panel, []]);
-          }
+  for (const [size, viewport] of Object.entries(SIZES)) {
+    it(`breaks no rule of axe and never scrolls sideways, ${size}`, async () => {
+      let status: StatusJson = fullStatus();
+      const url = await startLanding({ status: () => status, demo: true });
+      const watched = await openPage({ viewport, bypassCSP: true });
+      const { page } = watched;
+      for (const make of [fullStatus, offStatus]) {
+        status = make();
+        await page.goto(`${url}/monitor`);
+        await ready(page);
+        for (const panel of PANELS) {
+          await page.locator(`#tab-${panel}`).click();
+          await page.locator(`#${panel}:not([hidden])`).waitFor();
+          expect([panel, await pageFaults(watched)]).toEqual([panel, []]);
         }
-      });
-    }
+      }
+    });
+  }
 
   it("says on / what waits for the reader and what changed, within the rules of axe, and follows both", async () => {
     const status = (): StatusJson => ({ ...fullStatus(), refresh_ms: 100 });
     const url = await startLanding({ status, day: () => DAY });
-    for (const viewport of Object.values(SIZES))
-      for (const colorScheme of ["light", "dark"] as const) {
-        const watched = await openPage({ viewport, colorScheme, bypassCSP: true });
-        // Asked for after a second, and not served here: the console would show the 404.
-        await watched.page.route("**/api/presence.json", (route) =>
-          route.fulfill({ json: REPORT }),
-        );
-        await watched.page.goto(url);
-        await ready(watched.page);
-        expect(await pageFaults(watched)).toEqual([]);
-      }
+    for (const viewport of Object.values(SIZES)) {
+      const watched = await openPage({ viewport, bypassCSP: true });
+      // Asked for after a second, and not served here: the console would show the 404.
+      await watched.page.route("**/api/presence.json", (route) => route.fulfill({ json: REPORT }));
+      await watched.page.goto(url);
+      await ready(watched.page);
+      expect(await pageFaults(watched)).toEqual([]);
+    }
     const { page } = await openPage();
     const seen = Promise.withResolvers<void>();
     await page.route("**/api/presence.json", async (route) => {
