@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { cleanEnvironment, rest, watchStart } from "../contract/daemon.ts";
 import { RUNS_SOURCES } from "../support/launcher.ts";
@@ -36,6 +37,19 @@ describe.skipIf(RUNS_SOURCES)("the built tree, copied away from the clone", () =
     for (const name of ["undici", "@bufbuild/protobuf", "pino", "preact", "yaml"])
       expect(licences).toMatch(new RegExp(`^${name} \\d`, "m"));
     expect(existsSync(join(copy, "LICENSE"))).toBe(true);
+  });
+
+  it("loads the web client inside Node with none of the daemon's modules", () => {
+    const lib = join(copy, "lib");
+    const [serve = ""] = readdirSync(lib).filter((file) => /^serve-[^.]+\.js$/.test(file));
+    const script =
+      "await import(process.argv[1]); console.log(process.moduleLoadList.filter((name) => /undici/.test(name)))";
+    const loaded = execFileSync(
+      join(copy, "bin/node"),
+      ["--input-type=module", "--eval", script, pathToFileURL(join(lib, serve)).href],
+      { env: cleanEnvironment, encoding: "utf8" },
+    );
+    expect(loaded).toBe("[]\n");
   });
 
   it("is what is installed: npm offers no command, since Node runs no TypeScript of a package", () => {

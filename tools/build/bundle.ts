@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { rolldown } from "rolldown";
 import { assetData } from "./asset-data.ts";
+import { httpModule } from "./http-module.ts";
 import { lazyRequires } from "./lazy-requires.ts";
 import { entryPoints, LIBRARY_FOLDER, moduleAddresses } from "./module-addresses.ts";
 
@@ -22,7 +23,7 @@ export async function bundleSources(root: string, target: string): Promise<Reado
     // The UMD file of jsonc-parser names its parts by variables, which no bundler can follow.
     resolve: { mainFields: ["module", "main"] },
     external: [...UNBUNDLED],
-    plugins: [assetData(root), lazyRequires(UNBUNDLED), moduleAddresses(root)],
+    plugins: [assetData(root), httpModule(), lazyRequires(UNBUNDLED), moduleAddresses(root)],
     onLog(level, log, report) {
       if (level === "warn") throw new Error(`${log.code}: ${log.message}`);
       report(level, log);
