@@ -1,11 +1,12 @@
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
-import { ALONE, TIMED } from "./test/alone.ts";
+import { ALONE, TIMED, WAITING } from "./test/alone.ts";
 
 // Inherited by the workers and their threads: without it each of them compiles every module anew.
 process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/steward-test");
 
 const alone = Object.keys(ALONE);
+const waiting = Object.keys(WAITING);
 const timed = Object.keys(TIMED);
 
 export default defineConfig({
@@ -30,10 +31,21 @@ export default defineConfig({
         test: {
           name: "shared",
           include: ["test/**/*.test.ts"],
-          exclude: [...alone, ...timed],
+          exclude: [...alone, ...waiting, ...timed],
           isolate: false,
           // Node imports the files, as it does in production: a quarter less CPU time than Vite's
           // runner. Module mocks need that runner, so files with one are listed in test/alone.ts.
+          experimental: { viteModuleRunner: false, nodeLoader: false },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "waiting",
+          include: waiting,
+          isolate: true,
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
           experimental: { viteModuleRunner: false, nodeLoader: false },
         },
       },
@@ -45,7 +57,7 @@ export default defineConfig({
           include: timed,
           isolate: true,
           maxWorkers: 1,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
           experimental: { viteModuleRunner: false, nodeLoader: false },
         },
       },

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { ALONE } from "../alone.ts";
+import { ALONE, TIMED, WAITING } from "../alone.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -35,9 +35,8 @@ it("a test file that shares its process neither changes the whole process nor co
 });
 
 it("every file of test/alone.ts exists", () => {
-  expect(Object.keys(ALONE).filter((file) => globSync(file, { cwd: root }).length === 0)).toEqual(
-    [],
-  );
+  const files = Object.keys({ ...ALONE, ...WAITING, ...TIMED });
+  expect(files.filter((file) => globSync(file, { cwd: root }).length === 0)).toEqual([]);
 });
 
 it("no module that test files share registers a hook by itself: it would run after the first of them alone", () => {
