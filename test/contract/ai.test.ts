@@ -61,7 +61,7 @@ services: {monitor: false, tokens: false}
 dedup:
   ai:
     enabled: true
-    timeout: 1s
+    timeout: 5s
     openai: {api_key_file: ${join(folder, "key")}, base_url: "${provider.url}/v1"}
     anthropic: {api_key_file: ${join(folder, "key")}, base_url: "${provider.url}"}
     compatible: {base_url: "${provider.url}/v1"}

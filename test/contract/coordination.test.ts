@@ -242,7 +242,7 @@ it("a daemon takes the lease of Kubernetes with the token of a file, and gives i
         endpoints: [api.url],
         namespace: "monitoring",
         lease_name: "home",
-        lease_ttl: "3s",
+        lease_ttl: "30s",
         token_file: tokenFile,
       },
     },

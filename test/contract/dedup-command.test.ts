@@ -258,7 +258,7 @@ describe("steward dedup, misused", () => {
         );
       await vi.waitFor(() => expect(isReading()).toBe(true), { timeout: 60_000 });
       child.kill(signal);
-      const impatient = setTimeout(() => child.kill("SIGKILL"), 10_000);
+      const impatient = setTimeout(() => child.kill("SIGKILL"), 60_000);
       expect(await ended).toBe(130);
       clearTimeout(impatient);
     },

@@ -367,7 +367,7 @@ describe("the terminal of the review", () => {
 
   it("draws again when its size changes", async () => {
     const pty = review(pile());
-    await pty.shows("Group 1 of 3");
+    await pty.shows("q quit");
     pty.resize(50, 12);
     await expect.poll(() => pty.screen.lines().length, { timeout: 60_000 }).toBe(12);
     await pty.shows("Group 1 of 3");

@@ -35,7 +35,7 @@ describe("a job under way", () => {
 
   beforeAll(async () => {
     const folder = temporaryFolder();
-    writeFiles(folder, { "many.jsonl": manyLines(12_000) });
+    writeFiles(folder, { "many.jsonl": manyLines(20_000) });
     config = folderConfig(temporaryFolder(), join(folder, "many.jsonl")).replace(
       "kind: folder",
       "kind: jsonl",
@@ -69,7 +69,7 @@ describe("a job under way", () => {
     const events = frames.split("\n\n").filter((frame) => frame.startsWith("event:"));
     expect(events.at(0)).toMatch(/^event: progress\ndata: \{"progress":/);
     expect(events.at(-1)).toMatch(
-      /^event: complete\ndata: .*"status":"completed".*"inserted":12000/,
+      /^event: complete\ndata: .*"status":"completed".*"inserted":20000/,
     );
     const progress = messages.map((message) => message.progress);
     expect(progress).toEqual(progress.toSorted((a, b) => a - b));
@@ -92,7 +92,7 @@ describe("a job under way", () => {
     });
     expect(await runJob(daemon, "/api/v1/analysis")).toMatchObject({
       status: "completed",
-      result: { totalDocuments: 12_000 },
+      result: { totalDocuments: 20_000 },
     });
     expect((await rest(daemon, "GET", `/api/v1/jobs/${jobId}`)).json.data).toMatchObject({
       status: "cancelled",
@@ -107,7 +107,7 @@ describe("a job under way", () => {
     daemon = await startDaemon({ config });
     expect(await jobEnd(daemon, started)).toMatchObject({
       status: "completed",
-      result: { totalDocuments: 12_000 },
+      result: { totalDocuments: 20_000 },
     });
   });
 });

@@ -8,6 +8,7 @@ import { systemClock } from "../../src/kernel/base/clock.ts";
 import { systemIds } from "../../src/kernel/base/ids.ts";
 import { variableOf } from "../../src/kernel/config/key.ts";
 import { silent } from "../demo/control-plane/support.ts";
+import { freePort } from "../support/free-port.ts";
 import { startHeadscale } from "../support/headscale/headscale.ts";
 import {
   removeTemporaryFolders,
@@ -357,7 +358,7 @@ describe("the admin surface on a listener of its own", () => {
   });
 
   it("is waited for when its port is taken: not ready, and the status says why, until it is free", async () => {
-    squatter = createServer().listen(0, "127.0.0.1");
+    squatter = createServer().listen(await freePort(), "127.0.0.1");
     await new Promise((resolve) => squatter?.once("listening", resolve));
     const address = `127.0.0.1:${(squatter.address() as AddressInfo).port}`;
     const daemon = await start({ STEWARD_ADMIN__LISTEN: address });

@@ -119,7 +119,7 @@ describe("stored events", () => {
     ["?severity=WARN&actor=probe", 1],
     ["?type=config&actor=probe", 4],
     ["?type=conf", 0],
-    ["?actor=BOB@", 2],
+    ["?actor=probe-BOB@", 2],
     ["?actor=u-ADA", 2],
     ["?target=probe-WEB", 2],
     ["?target=K-1", 1],

@@ -7,6 +7,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { stewardVersion } from "../../src/daemon/version.ts";
 import { hasOpenssl, makePair, testFolder, writePair } from "../kernel/listen/test-certificates.ts";
+import { freePort } from "../support/free-port.ts";
 import { startReceiver } from "../support/otlp/receiver.ts";
 import {
   removeTemporaryFolders,
@@ -52,7 +53,7 @@ const row = (
 ): any => rows.find((each) => (each.name ?? each.signal) === name);
 
 async function squat(): Promise<{ readonly address: string; leave(): Promise<unknown> }> {
-  const server = createServer().listen(0, "127.0.0.1");
+  const server = createServer().listen(await freePort(), "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   onTestFinished(() => void server.close());
   return {

@@ -108,11 +108,16 @@ it.skipIf(!promtool || !prometheus)(
         .map(({ labels }) => `${labels["vpn_network"]} ${labels["svc_provider"]}`)
         .toSorted(),
     ).toEqual(["corp.test tailscale", "home headscale"]);
-    for (const network of ["corp.test", "home"]) {
-      const pulled = (await online(network)).reduce((sum, { value }) => sum + value, 0);
-      expect(pulled).toBeGreaterThan(3);
-      expect(lastSum(receiver, "vpn.devices.count", network)).toBe(pulled);
-    }
+    // Read at two moments, between which a device may come or go.
+    for (const network of ["corp.test", "home"])
+      await vi.waitFor(
+        async () => {
+          const pulled = (await online(network)).reduce((sum, { value }) => sum + value, 0);
+          expect(pulled).toBeGreaterThan(3);
+          expect(lastSum(receiver, "vpn.devices.count", network)).toBe(pulled);
+        },
+        { timeout: 60_000, interval: 500 },
+      );
     const flows = await server.query('sum(vpn_network_flows_total{vpn_network="corp.test"})', 1);
     expect(flows[0]?.value).toBeGreaterThan(0);
     const instances = new Set(

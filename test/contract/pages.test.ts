@@ -327,7 +327,7 @@ describe.skipIf(chromiumPath === undefined)("the daemon's pages in a real browse
     const newer = async (): Promise<string> =>
       (await rest(daemon, "GET", "/api/status.json")).json.generated_at;
     const refreshes = 60_000 / json.refresh_ms;
-    await expect.poll(() => answers.length).toBe(1);
+    await expect.poll(() => answers.length).toBeGreaterThan(0);
     // By hand rather than a minute long: each asks as the page's own timer does, and finds a
     // newer document.
     for (let round = 1; round <= refreshes; round += 1) {

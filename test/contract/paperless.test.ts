@@ -382,7 +382,7 @@ it("a Paperless-ngx that is slow to answer is synced though a client that asked 
   onTestFinished(() => sim.stop());
   const daemon = await startDaemon({ config: configOf(sim, temporaryFolder()) });
   onTestFinished(async () => void (await daemon.stop()));
-  sim.faults.next("statistics", { kind: "delay", ms: 5_000 });
+  sim.faults.next("statistics", { kind: "delay", ms: 10_000 });
   const before = sim.requests()["statistics"] ?? 0;
   const client = new AbortController();
   const asked = fetch(`${daemon.url}/api/v1/paperless/trash`, { signal: client.signal });

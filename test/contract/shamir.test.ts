@@ -263,7 +263,7 @@ describe("while sealed", () => {
     const host = await startHost();
     const { vault, holders } = await unsealed();
     await configure(vault, host);
-    await vault.ask("POST", "sys/mounts/github/tune", { body: { max_lease_ttl: "2s" } });
+    await vault.ask("POST", "sys/mounts/github/tune", { body: { max_lease_ttl: "8s" } });
     const { lease_id: lease } = (
       await vault.ask("POST", "github/token", { body: { installation_id: 1001 } })
     ).json as { lease_id: string };

@@ -202,7 +202,7 @@ describe("equal requests", () => {
   it("of which one fails all fail, and nothing of it is kept", async () => {
     host.estate.change(1001, { suspendedAt: "2026-01-01T00:00:00Z" });
     // All have come long before the answer does.
-    host.faults.next("mint", { kind: "delay", ms: 1_000 });
+    host.faults.next("mint", { kind: "delay", ms: 5_000 });
     const statuses: number[] = [];
     expect(
       await calls(

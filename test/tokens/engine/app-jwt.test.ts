@@ -72,7 +72,8 @@ describe("the app's JWT", () => {
     const jwt = createAppJwt(7, privateKey, clock);
     const first = jwt.authorization();
     jwt.answered(new Date(clock.now() + 3_000).toUTCString(), clock.monotonic());
-    expect([jwt.authorization(), jwt.platformNowMs() - clock.now()]).toEqual([first, 0]);
+    expect(jwt.authorization()).toBe(first);
+    expect(Math.abs(jwt.platformNowMs() - clock.now())).toBeLessThan(1_000);
   });
 
   it("is not signed again and again for a refusal that signing cannot mend", () => {

@@ -179,7 +179,7 @@ func tokens(root *api.Client) {
 
 // watcher lets the client keep a token alive, as agents do, until the token is taken away.
 func watcher(root *api.Client) {
-	secret := must(root.Auth().Token().Create(&api.TokenCreateRequest{Policies: []string{"ci"}, Period: "2s"}))
+	secret := must(root.Auth().Token().Create(&api.TokenCreateRequest{Policies: []string{"ci"}, Period: "6s"}))
 	mine := as(secret.Auth.ClientToken)
 	watch := must(mine.NewLifetimeWatcher(&api.LifetimeWatcherInput{Secret: secret}))
 	go watch.Start()
@@ -187,7 +187,7 @@ func watcher(root *api.Client) {
 	for range 2 {
 		select {
 		case renewal := <-watch.RenewCh():
-			same([]any{renewal.Secret.Auth.ClientToken, renewal.Secret.Auth.LeaseDuration}, []any{secret.Auth.ClientToken, 2})
+			same([]any{renewal.Secret.Auth.ClientToken, renewal.Secret.Auth.LeaseDuration}, []any{secret.Auth.ClientToken, 6})
 		case err := <-watch.DoneCh():
 			panic(fmt.Sprint("ended without a renewal: ", err))
 		case <-time.After(20 * time.Second):
