@@ -55,7 +55,8 @@ export function temporaryFolder(): string {
 
 /** Removes every folder of `temporaryFolder`. */
 export function removeTemporaryFolders(): void {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  for (const folder of folders.splice(0))
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
 /**
