@@ -28,6 +28,8 @@ export const ALONE: Readonly<Record<string, string>> = {
 export const WAITING: Readonly<Record<string, string>> = {
   "test/contract/coordination.test.ts": "replicas take over within the length of a lease",
   "test/faults/replicas.test.ts": "replicas take over within two lengths of a lease",
+  "test/monitor/coordination/kubernetes/store.test.ts":
+    "a lease goes over within half of its length",
   "test/monitor/coordination/election.test.ts": "a holder stops before its lease ends",
   "test/tokens/plugin/host-faults.test.ts": "a plugin ends in time when its host is gone",
 };

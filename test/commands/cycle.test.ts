@@ -183,9 +183,12 @@ describe("steward -preflight", () => {
     plane.faults.next("devices", { kind: "hang" }, Number.POSITIVE_INFINITY);
     const { env } = configured(plane);
     const beganMs = systemClock.monotonic();
-    const { code, stdout } = await runSteward(["-preflight", "-json", "-preflight-timeout", "6s"], {
-      env,
-    });
+    const { code, stdout } = await runSteward(
+      ["-preflight", "-json", "-preflight-timeout", "20s"],
+      {
+        env,
+      },
+    );
     expect(code).toBe(4);
     expect(systemClock.monotonic() - beganMs).toBeLessThan(60_000);
     expect(

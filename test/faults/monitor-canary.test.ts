@@ -82,7 +82,12 @@ it("of the monitor's configuration shows in no log line, metric, record, page, c
       metric_interval: "300ms",
       headers: { authorization: `Bearer ${of.otlp.value}` },
     },
-    scrape: { enabled: true, listen: "127.0.0.1:0", auth: { token: of.scrape.value } },
+    scrape: {
+      enabled: true,
+      listen: "127.0.0.1:0",
+      timeout: "0s",
+      auth: { token: of.scrape.value },
+    },
     annotations: { url: estate.dashboard.url, token: of.dashboard.value },
     ...others,
     vpn: { ...(others["vpn"] as Section), auth: { apikey: of.unused.value } },

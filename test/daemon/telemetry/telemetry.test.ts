@@ -8,6 +8,7 @@ import { tokensMetrics } from "../../../src/tokens/telemetry/metrics.ts";
 import { folderConfig, smallArchive, writeFiles } from "../../contract/corpus.ts";
 import {
   type Daemon,
+  jobEnd,
   removeTemporaryFolders,
   rest,
   runJob,
@@ -51,6 +52,9 @@ beforeAll(async () => {
     env: { OTEL_METRICS_SCRAPE_ENABLED: "true", STEWARD_SERVICES__MONITOR: "false" },
   });
   await runJob(daemon, "/api/v1/sync");
+  // The analysis that follows has metrics only once it ends.
+  const { currentJobId } = (await rest(daemon, "GET", "/api/v1/analysis/status")).json.data;
+  if (currentJobId !== null) await jobEnd(daemon, currentJobId as string);
   await rest(daemon, "GET", "/api/v1/documents?limit=2");
   await rest(daemon, "GET", "/nowhere/at/all/4711", undefined, {
     "x-request-id": "my-request",

@@ -34,8 +34,7 @@ async function applyAll(daemon: Daemon): Promise<string> {
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  for (let waited = 0; waited < 500 && !condition(); waited++)
-    await new Promise((resolve) => setTimeout(resolve, 10));
+  await vi.waitFor(() => expect(condition()).toBe(true), { timeout: 60_000, interval: 10 });
 }
 
 it(`${KILLS} kills inside a batch apply leave every document applied once, with a snapshot that reverts it`, async () => {
@@ -167,7 +166,7 @@ it("a cancelled batch apply ends the write it has begun, and reports what it did
   const { sim } = estate;
   const daemon = await estate.start();
   await suggestForAll(daemon);
-  sim.faults.next("patch_document", { kind: "delay", ms: 300 }, 5);
+  sim.faults.next("patch_document", { kind: "delay", ms: 1_500 }, 5);
   const jobId = await applyAll(daemon);
   await until(() => written(sim) >= 2);
   expect((await rest(daemon, "POST", `/api/v1/jobs/${jobId}/cancel`)).status).toBe(200);

@@ -27,7 +27,7 @@ it("reports what is gone, leaves the rest and the groups' status, and goes on wh
   const groups = await groupsOf(daemon);
   const body = { groupIds: groups.map(({ id }) => id), confirm: true };
   const path = "/api/v1/batch/delete-non-primary";
-  sim.faults.next("delete_document", { kind: "delay", ms: 150 }, 8);
+  sim.faults.next("delete_document", { kind: "delay", ms: 750 }, 8);
   const { jobId } = (await rest(daemon, "POST", path, body)).json.data;
   await vi.waitFor(() => expect(trashed(sim).length).toBeGreaterThanOrEqual(2), {
     timeout: 60_000,

@@ -747,7 +747,7 @@ describe("a revocation that the platform does not answer with success", () => {
         ).toBe(202);
         await becomes(() => host.requests().revoke, tries, 30_000);
         // The failure is written down before the next one is asked for.
-        await new Promise((resolve) => setTimeout(resolve, 1_000));
+        await new Promise((resolve) => setTimeout(resolve, 3_000));
       }
       await expect
         .poll(async () => {

@@ -170,7 +170,7 @@ describe("tailscale", () => {
         "/api/v2/tailnet/-/logging/network": { logs: [] },
       }),
     );
-    await using asked = ask(tailscaleOptions(upstream.url, { http: { ...http, rateLimit: 2 } }));
+    await using asked = ask(tailscaleOptions(upstream.url, { http: { ...http, rateLimit: 1 } }));
     await asked.provider.users(forever);
     await all(asked.provider.flowLogs({ fromMs: 0, toMs: 5_000 }, forever));
     expect(asked.calls[1]?.waitedMs).toBeGreaterThan(50);
