@@ -10,7 +10,7 @@ import { enumTexts, jsonName } from "./style.ts";
 
 /**
  * The only one of the process, since it caches compiled rules: those of a message with the first
- * request that has one. All of them would be a sixth of the CPU time of a start.
+ * request that has one. All of them would be a tenth of the CPU time of a start.
  */
 const rules = createValidator();
 
