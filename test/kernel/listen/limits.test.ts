@@ -252,7 +252,7 @@ describe("an HTTP/2 connection", () => {
   });
 
   it("is closed when no request comes, however often it pings", async () => {
-    const { port } = await listen(echo, { headerMs: 80 });
+    const { port } = await listen(echo, { headerMs: 500 });
     const session = openSession(port);
     await once(session, "remoteSettings");
     const timer = setInterval(() => !session.destroyed && session.ping(() => undefined), 10);

@@ -132,7 +132,7 @@ describe.skipIf(!hasOpenssl)("a port with TLS (skipped without the openssl comma
 
   it("gives up a handshake that does not end, and counts and drains what it secured", async () => {
     const { listener } = tlsListener(writePair(testFolder(), makePair("one")), {
-      limits: { headerMs: 100 },
+      limits: { headerMs: 500 },
     });
     await listener.start();
     const silent = await connectRaw(listener.port);

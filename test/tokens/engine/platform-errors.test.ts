@@ -157,7 +157,9 @@ describe("what the platform says", () => {
       codeHost: { secondary: { mintsPerMinute: 1, announce: "reset", retryAfterS: 30 } },
     });
     await room.mint();
-    const refusal = await room.refusal("create", "token", mintTo);
+    // It counts by the clock's minutes, one of which may begin between two mints.
+    let refusal = await room.refusal("create", "token", mintTo);
+    if (refusal.code === undefined) refusal = await room.refusal("create", "token", mintTo);
     expect(refusal.code).toBe("exhausted");
     expect(refusal.retryAfterMs).toBeGreaterThan(0);
     expect(refusal.retryAfterMs).toBeLessThanOrEqual(60_000);

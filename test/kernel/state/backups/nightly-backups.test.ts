@@ -338,7 +338,7 @@ describe("nightly backups that cannot be made", () => {
     const clock = createManualClock();
     const { backups } = await someNight(copy, { target }, clock);
     const look = backups.look(never);
-    await vi.waitFor(() => expect(clock.timers()).toBe(1));
+    await expect.poll(() => clock.timers()).toBe(1);
     await clock.advance(30_000);
     await look;
     expect(backups.health?.()).toEqual({
@@ -378,7 +378,7 @@ describe("nightly backups of several state folders in one folder", () => {
       { target },
     );
     const look = slow.backups.look(never);
-    await vi.waitFor(() => expect(slow.jobs).toHaveLength(1));
+    await expect.poll(() => slow.jobs.length).toBe(1);
     const other = await someNight(copy, { target });
     await other.backups.look(never);
     expect(existsSync(slow.jobs[0] ?? "")).toBe(true);

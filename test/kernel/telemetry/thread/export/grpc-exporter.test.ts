@@ -112,5 +112,5 @@ it("leaves a connection on which six requests in a row had no answer in time", a
   expect(telemetry.status().ledger?.signals.metrics.failuresByClass).toEqual({ timeout: 6 });
   expect(sessions).toBe(1);
   await telemetry.flush(30_000);
-  expect(sessions).toBe(2);
+  await expect.poll(() => sessions).toBe(2);
 });
