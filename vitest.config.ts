@@ -6,8 +6,23 @@ import { ALONE, TIMED, WAITING } from "./test/alone.ts";
 process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/steward-test");
 
 const alone = Object.keys(ALONE);
-const waiting = Object.keys(WAITING);
-const timed = Object.keys(TIMED);
+const behindOthers = Object.keys({ ...WAITING, ...TIMED });
+
+/** A project that runs when those with a lower order have ended, each file in its own process. */
+const behind = (
+  name: string,
+  { files, ...order }: { files: string[]; groupOrder: number; maxWorkers: number },
+) => ({
+  extends: true as const,
+  test: {
+    name,
+    include: files,
+    isolate: true,
+    maxWorkers: order.maxWorkers,
+    sequence: { groupOrder: order.groupOrder },
+    experimental: { viteModuleRunner: false, nodeLoader: false },
+  },
+});
 
 export default defineConfig({
   test: {
@@ -31,36 +46,16 @@ export default defineConfig({
         test: {
           name: "shared",
           include: ["test/**/*.test.ts"],
-          exclude: [...alone, ...waiting, ...timed],
+          exclude: [...alone, ...behindOthers],
           isolate: false,
           // Node imports the files, as it does in production: a quarter less CPU time than Vite's
           // runner. Module mocks need that runner, so files with one are listed in test/alone.ts.
           experimental: { viteModuleRunner: false, nodeLoader: false },
         },
       },
-      {
-        extends: true,
-        test: {
-          name: "waiting",
-          include: waiting,
-          isolate: true,
-          maxWorkers: 2,
-          sequence: { groupOrder: 1 },
-          experimental: { viteModuleRunner: false, nodeLoader: false },
-        },
-      },
-      // Last and one at a time: what they measure is Steward's, not the other tests'.
-      {
-        extends: true,
-        test: {
-          name: "timed",
-          include: timed,
-          isolate: true,
-          maxWorkers: 1,
-          sequence: { groupOrder: 2 },
-          experimental: { viteModuleRunner: false, nodeLoader: false },
-        },
-      },
+      behind("waiting", { files: Object.keys(WAITING), groupOrder: 1, maxWorkers: 2 }),
+      // One at a time: what they measure is Steward's, not the other tests'.
+      behind("timed", { files: Object.keys(TIMED), groupOrder: 2, maxWorkers: 1 }),
     ],
   },
 });

@@ -185,9 +185,7 @@ describe("steward -preflight", () => {
     const beganMs = systemClock.monotonic();
     const { code, stdout } = await runSteward(
       ["-preflight", "-json", "-preflight-timeout", "20s"],
-      {
-        env,
-      },
+      { env },
     );
     expect(code).toBe(4);
     expect(systemClock.monotonic() - beganMs).toBeLessThan(60_000);

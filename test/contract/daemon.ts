@@ -186,3 +186,9 @@ export async function jobEnd(daemon: Pick<Daemon, "url">, id: string): Promise<a
   if (status !== 200) throw new Error(`job ${id}: ${status} ${text}`);
   return json.data;
 }
+
+/** Waits for the analyses that were begun so far: the end of a sync begins one. */
+export async function analysesEnd(daemon: Pick<Daemon, "url">): Promise<void> {
+  const { json } = await rest(daemon, "GET", "/api/v1/jobs?type=analysis");
+  for (const { id } of json.data) await jobEnd(daemon, id as string);
+}

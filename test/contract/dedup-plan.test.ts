@@ -21,7 +21,7 @@ import { startPty } from "../support/pty.ts";
 import { folderConfig, writeFiles } from "./corpus.ts";
 import {
   cleanEnvironment,
-  jobEnd,
+  analysesEnd,
   removeTemporaryFolders,
   rest,
   runJob,
@@ -392,8 +392,7 @@ describe("GET /api/v1/export/delete-plan.json", () => {
     });
     onTestFinished(async () => void (await daemon.stop()));
     await runJob(daemon, "/api/v1/sync");
-    for (const { id } of (await rest(daemon, "GET", "/api/v1/jobs?type=analysis")).json.data)
-      await jobEnd(daemon, id);
+    await analysesEnd(daemon);
     const groups = (await rest(daemon, "GET", "/api/v1/duplicates")).json.data;
     const groupIds = groups.map(({ id }: any) => id);
     await rest(daemon, "POST", "/api/v1/delete-plan/accept", { groupIds });
@@ -418,8 +417,7 @@ describe("GET /api/v1/export/delete-plan.json", () => {
     const daemon = await startDaemon({ config: folderConfig(temporaryFolder(), own.folder, more) });
     onTestFinished(async () => void (await daemon.stop()));
     await runJob(daemon, "/api/v1/sync");
-    for (const { id } of (await rest(daemon, "GET", "/api/v1/jobs?type=analysis")).json.data)
-      await jobEnd(daemon, id);
+    await analysesEnd(daemon);
     const groups = (await rest(daemon, "GET", "/api/v1/duplicates")).json.data;
     expect(groups).toHaveLength(2);
     const groupIds = groups.map(({ id }: any) => id);

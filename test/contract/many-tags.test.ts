@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { fillPapers, startAiEstate, suggestForAll } from "./ai-estate.ts";
-import { jobEnd, removeTemporaryFolders, rest, runJob, temporaryFolder } from "./daemon.ts";
+import { analysesEnd, removeTemporaryFolders, rest, runJob, temporaryFolder } from "./daemon.ts";
 import { textOf } from "./paperless-estate.ts";
 
 afterAll(removeTemporaryFolders);
@@ -23,9 +23,7 @@ it("are analysed, and their suggestions are rejected all at once", async () => {
   const estate = await startAiEstate(fillPapers(1), row);
   const daemon = await estate.start();
   await suggestForAll(daemon);
-  // A sync begins one by itself.
-  const begun = await rest(daemon, "GET", "/api/v1/jobs?type=analysis");
-  for (const { id } of begun.json.data) await jobEnd(daemon, id as string);
+  await analysesEnd(daemon);
   const analysis = await runJob(daemon, "/api/v1/analysis", { force: true });
   expect([analysis.status, analysis.errorMessage]).toEqual(["completed", null]);
   const { json } = await rest(daemon, "GET", "/api/v1/duplicates?limit=100");

@@ -7,7 +7,7 @@ import type { Estate } from "../../src/demo/paperless/types.ts";
 import { systemClock } from "../../src/kernel/base/clock.ts";
 import { systemIds } from "../../src/kernel/base/ids.ts";
 import { silent } from "../demo/control-plane/support.ts";
-import { type Daemon, jobEnd, rest, runJob, temporaryFolder } from "./daemon.ts";
+import { analysesEnd, type Daemon, rest, runJob, temporaryFolder } from "./daemon.ts";
 
 /** Invented words, the same for the same number. */
 export function textOf(number: number): string {
@@ -64,8 +64,7 @@ ${archives}`;
 export async function syncAndAnalyse(daemon: Daemon): Promise<void> {
   const job = await runJob(daemon, "/api/v1/sync");
   if (job.status !== "completed") throw new Error(JSON.stringify(job));
-  const { json } = await rest(daemon, "GET", "/api/v1/jobs?type=analysis");
-  for (const { id } of json.data) await jobEnd(daemon, id);
+  await analysesEnd(daemon);
 }
 
 /** Pending groups with their members by Paperless id, the primary first. */

@@ -42,7 +42,7 @@ afterAll(async () => {
   removeTemporaryFolders();
 });
 
-/** What the page asks for every quarter of a minute. */
+/** Requests of the activity line, which the page repeats every 15 seconds. */
 const PERIODIC =
   /\/api\/v1\/(?:sync\/status|analysis\/status|jobs\?|documents\?|duplicates\?.*limit=1(?:&|$))/;
 

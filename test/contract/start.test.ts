@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { folderConfig, smallArchive, writeFiles } from "./corpus.ts";
 import {
-  jobEnd,
+  analysesEnd,
   removeTemporaryFolders,
   rest,
   runSteward,
@@ -39,8 +39,7 @@ describe("the daemon", () => {
     const started = await rest(first, "POST", "/api/v1/sync");
     await (await fetch(`${first.url}/api/v1/jobs/${started.json.data.jobId}/progress`)).text();
     // The analysis that follows changes the documents.
-    for (const { id } of (await rest(first, "GET", "/api/v1/jobs?type=analysis")).json.data)
-      await jobEnd(first, id as string);
+    await analysesEnd(first);
     const before = await rest(first, "GET", "/api/v1/documents");
     await first.stop();
     const second = await startDaemon({ config });

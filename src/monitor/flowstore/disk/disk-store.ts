@@ -272,7 +272,7 @@ export class DiskFlowStore implements FlowStore {
     return this.#queue.slice(0, end === -1 ? undefined : end);
   }
 
-  /** What is not on disk, up to whose last arrival all is, apart from what was dropped. */
+  /** Rows that are not on disk, where `uptoSeq` is the last arrival. */
   #waiting(uptoSeq: number): readonly StoredFlow[] {
     return this.#queue.filter(({ seq }) => seq > uptoSeq);
   }
