@@ -26,6 +26,9 @@ const FIRST_STREAM_MS = 60_000;
 /** A host keeps its broker stream for life and does not open another one. */
 const GONE_MS = 5_000;
 
+/** How often the process looks whether it is still the host's child. */
+const PARENT_MS = 2_000;
+
 /** The host kills a plugin 2 s after it has told it to end. */
 const DRAIN_MS = 1_000;
 
@@ -39,6 +42,8 @@ export interface PluginDeps {
   readonly factory: BackendFactory;
   /** Writes to standard output, at once. */
   readonly print: (text: string) => void;
+  /** The process id of this process's parent now. */
+  readonly parent: () => number;
   /** Ends the process when it fires. */
   readonly signal: AbortSignal;
 }
@@ -47,7 +52,7 @@ export interface PluginDeps {
  * Serves until the end. Throws StewardError when the socket cannot be made.
  */
 export async function servePlugin(
-  { clock, ids, log, factory, print, signal }: PluginDeps,
+  { clock, ids, log, factory, print, parent, signal }: PluginDeps,
   { host, version }: { readonly host: HostSettings; readonly version: string },
 ): Promise<void> {
   const identity = await createIdentity({ clock, ids });
@@ -56,7 +61,9 @@ export async function servePlugin(
   const broker = createBroker(clock);
   const stopping = new AbortController();
   const { promise: ended, resolve: end } = Promise.withResolvers<string>();
-  const presence = watchHost(clock, () => end("the host is gone"));
+  const gone = (): void => end("the host is gone");
+  const presence = watchHost(clock, gone);
+  using _parent = watchParent(clock, parent, gone);
   const server = new Server({ ...messageLimits, "grpc.max_concurrent_streams": MAX_CALLS });
   addBackendService(server, {
     instances,
@@ -129,4 +136,20 @@ function watchHost(
     },
     [Symbol.dispose]: () => timer[Symbol.dispose](),
   };
+}
+
+/**
+ * Calls `gone` once the parent is another than at first. A host that is killed under load may leave
+ * its connection open for ever: Node loses a failed write of HTTP/2 over TLS in rare cases, and
+ * does not read meanwhile (https://github.com/nodejs/node/issues/55804).
+ */
+function watchParent(clock: Clock, parent: () => number, gone: () => void): Disposable {
+  const first = parent();
+  const look = (): Disposable =>
+    clock.timer(clock.monotonic() + PARENT_MS, () => {
+      if (parent() !== first) gone();
+      else timer = look();
+    });
+  let timer = look();
+  return { [Symbol.dispose]: () => timer[Symbol.dispose]() };
 }

@@ -46,7 +46,7 @@ export async function runPlugin({ version, build, environment }: RunOptions): Pr
     log.error("uncaught error; the plugin ends, and the host starts another one", { places });
     terminated.abort();
   });
-  // A host that died does not read: its end is noticed on the socket.
+  // A host that died does not read: its end is noticed by its stream and by the parent's id.
   process.stderr.on("error", () => undefined);
   log.info("plugin starts", { version, host: host.version, pid: process.pid });
   if (host.wantsLockedMemory)
@@ -65,6 +65,7 @@ export async function runPlugin({ version, build, environment }: RunOptions): Pr
           proxy: proxyOf(environment),
         }),
         print: (text) => void writeSync(STDOUT, text),
+        parent: () => process.ppid,
         signal: terminated.signal,
       },
       { host, version },

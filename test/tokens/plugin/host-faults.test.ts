@@ -1,9 +1,14 @@
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { systemClock } from "../../../src/kernel/base/clock.ts";
+import { systemIds } from "../../../src/kernel/base/ids.ts";
+import { createIdentity } from "../../../src/tokens/plugin/certificate.ts";
 import { LAUNCHER } from "../../support/launcher.ts";
 import { withoutPluginHost } from "../../support/plugin-host.ts";
+import { spawn } from "../../support/spawn.ts";
 import { MOUNT, type PluginEstate, startPluginEstate } from "./estate.ts";
 
 const KILLS = process.env["STEWARD_TEST_LONG"] ? 100 : 20;
@@ -46,6 +51,31 @@ describe("the plugin without a host", () => {
     expect([status, stdout]).toEqual([1, ""]);
     expect(stderr.trim().split("\n")).toHaveLength(1);
     expect(stderr).toContain(hint);
+  });
+
+  it("ends soon after the process that started it was killed, whoever is still connected", async () => {
+    const folder = mkdtempSync("/tmp/steward-host-");
+    const { certificate } = await createIdentity({ clock: systemClock, ids: systemIds });
+    const parent = spawn("/bin/sh", ["-c", `"${LAUNCHER}" plugin & echo $!; wait`], {
+      stdio: ["ignore", "pipe", "ignore"],
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        ...cookie,
+        PLUGIN_PROTOCOL_VERSIONS: "5",
+        PLUGIN_CLIENT_CERT: certificate,
+        PLUGIN_UNIX_SOCKET_DIR: folder,
+      },
+    });
+    let said = "";
+    parent.stdout.setEncoding("utf8").on("data", (text: string) => void (said += text));
+    await expect.poll(() => said).toContain("|unix|");
+    const plugin = Number.parseInt(said, 10);
+    expect(isRunning(plugin)).toBe(true);
+    parent.kill("SIGKILL");
+    await once(parent, "exit");
+    // Less than the minute that it waits for a first connection.
+    await expect.poll(() => isRunning(plugin), { timeout: 30_000 }).toBe(false);
+    rmSync(folder, { recursive: true });
   });
 });
 
@@ -149,10 +179,10 @@ describe.skipIf(withoutPluginHost !== undefined)("faults around the plugin", () 
   it("revokes a token that the host no longer waits for", async () => {
     const { codeHost } = estate.demo;
     const minted = codeHost.minted().length;
-    codeHost.faults.next("mint", { kind: "delay", ms: 400 });
+    codeHost.faults.next("mint", { kind: "delay", ms: 2_000 });
     const { error } = await estate.host.request(MOUNT, "update", "token", {
       data: { installation_id: estate.demo.installationId },
-      timeout_ms: 100,
+      timeout_ms: 1_000,
     });
     expect(error?.message).toContain("DeadlineExceeded");
     await expect.poll(() => codeHost.minted().length).toBe(minted + 1);

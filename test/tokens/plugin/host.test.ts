@@ -235,8 +235,8 @@ describe.skipIf(withoutPluginHost !== undefined)("the plugin in a host of go-plu
       readdirSync(other.host.folder).filter((name) => name.startsWith("steward-plugin-"));
     expect(sockets()).toHaveLength(1);
     await other.host.order("unmount", { mount: MOUNT });
-    expect(sockets()).toEqual([]);
-    expect(other.host.log.join("\n")).toContain('"@message":"plugin ends"');
+    await expect.poll(sockets).toEqual([]);
+    await expect.poll(() => other.host.log.join("\n")).toContain('"@message":"plugin ends"');
     expect(other.host.log.join("\n")).not.toContain("failed to exit gracefully");
   });
 });

@@ -30,7 +30,7 @@ interface Started {
 }
 
 /** A plugin in this process, and a client with the host's certificate. */
-async function start(clock: Clock = systemClock): Promise<Started> {
+async function start(clock: Clock = systemClock, parent = () => 1): Promise<Started> {
   const host: Identity = await createIdentity({ clock: systemClock, ids: systemIds });
   const { log, logged } = createMemoryHost();
   const terminated = new AbortController();
@@ -42,6 +42,7 @@ async function start(clock: Clock = systemClock): Promise<Started> {
       log,
       factory: () => Promise.reject(new Error("no mount is set up here")),
       print: printed.resolve,
+      parent,
       signal: terminated.signal,
     },
     {
@@ -134,6 +135,22 @@ describe("the plugin's process", () => {
     stream.cancel();
     await expect.poll(() => due.length).toBe(1);
     due[0]?.();
+    await ended;
+    expect(logged.join("\n")).toContain("the host is gone");
+    client.close();
+  });
+
+  it("ends with its parent, though a broker stream still seems to be open", async () => {
+    let parent = 7;
+    const { client, ended, logged } = await start(systemClock, () => parent);
+    const stream = client.makeBidiStreamRequest(
+      `/${GRPCBroker.typeName}/StartStream`,
+      () => Buffer.alloc(0),
+      () => undefined,
+    );
+    stream.on("error", () => undefined);
+    stream.write({});
+    parent = 1;
     await ended;
     expect(logged.join("\n")).toContain("the host is gone");
     client.close();
