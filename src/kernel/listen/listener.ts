@@ -169,7 +169,11 @@ class PortListener implements Listener {
       uncommon,
       clock: deps.clock,
     });
-    this.#h2 = createHttp2Side(this.#limits, { prepare, serve: this.#requests.serve }, deps);
+    this.#h2 = createHttp2Side(
+      this.#limits,
+      { prepare, serve: this.#requests.serve, cut: (socket) => connections.cut(socket) },
+      deps,
+    );
     const clients = spec.tls?.clients;
     this.#tls = createTlsSide({
       handshakeMs: this.#limits.headerMs,
@@ -266,7 +270,7 @@ class PortListener implements Listener {
       const clientCa = this.#authorities?.current();
       if (this.#authorities !== undefined && clientCa === undefined) return void socket.destroy();
       this.#tls.take(socket, { pair, clientCa }, (secured, agreed) => {
-        this.#connections.hold(secured);
+        this.#connections.hold(secured, socket);
         this.#connections.forget(socket);
         this.#serve(secured, agreed);
       });
@@ -310,7 +314,8 @@ class PortListener implements Listener {
     for (const socket of this.#connections.all())
       if (this.#requests.count(socket) === 0 && !this.#h2.holds(socket)) socket.destroy();
     await waitFor(closed, { clock: this.#deps.clock, timeoutMs: deadlineMs });
-    for (const socket of [...this.#connections.all(), ...this.#lingering]) socket.destroy();
+    for (const socket of [...this.#connections.all(), ...this.#lingering])
+      this.#connections.cut(socket);
     this.#h1.close();
     await closed;
   }

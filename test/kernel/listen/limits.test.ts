@@ -7,7 +7,7 @@ import {
 import { once } from "node:events";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Handler } from "../../../src/kernel/listen/handler.ts";
-import { bodyLength, connectRaw, echo, listen, trickle } from "./raw-client.ts";
+import { bodyLength, connectRaw, echo, listen, sendPieces, trickle } from "./raw-client.ts";
 
 const head = (more = ""): string => `GET /a HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
 const chunk = new Uint8Array(64 * 1024);
@@ -263,8 +263,8 @@ describe("an HTTP/2 connection", () => {
 
   it("is not closed while an answer is being made, however long that takes", async () => {
     const { port } = await listen(
-      (_request, response) => void setTimeout(() => response.end("late"), 600),
-      { headerMs: 200, idleMs: 200 },
+      (_request, response) => void setTimeout(() => response.end("late"), 1_500),
+      { headerMs: 1_000, idleMs: 200 },
     );
     const stream = openStream(openSession(port), { ":path": "/" });
     expect(await status(stream.resume())).toBe(200);
@@ -276,6 +276,30 @@ describe("an HTTP/2 connection", () => {
     expect(await status(openStream(session, { ":path": "/" }).resume())).toBe(200);
     await gone(session);
     expect(session.destroyed).toBe(true);
+  });
+
+  it("is cut when its client does not acknowledge a ping, with what it waits for", async () => {
+    const listener = await listen(() => undefined, { stallMs: 200 });
+    const client = await connectRaw(listener.port);
+    const settings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
+    // A GET of http://x/ by the static table (RFC 7541, appendix A), and the end of its stream.
+    const request = [0, 0, 6, 1, 5, 0, 0, 0, 1, 0x82, 0x86, 0x84, 0x41, 0x01, 0x78];
+    await sendPieces(client, [
+      "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+      Uint8Array.from([...settings, ...request]),
+    ]);
+    await expect.poll(() => listener.inFlight()).toBe(1);
+    await client.closed();
+    await expect.poll(() => [listener.inFlight(), listener.connections()]).toEqual([0, 0]);
+  });
+
+  it("stays open for a client that acknowledges pings, however long an answer takes", async () => {
+    const { port } = await listen(
+      (_request, response) => void setTimeout(() => response.end("late"), 3_500),
+      { stallMs: 1_000 },
+    );
+    const stream = openStream(openSession(port), { ":path": "/" });
+    expect(await status(stream.resume())).toBe(200);
   });
 
   it("cuts a stream whose client grants no more room", async () => {

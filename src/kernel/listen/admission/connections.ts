@@ -8,8 +8,8 @@ import type { Share } from "./shares.ts";
 
 export interface Connections {
   readonly size: number;
-  /** Counts a connection until it closes. */
-  hold(socket: Socket): void;
+  /** Counts a connection until it closes. A TLS connection names the socket that carries it. */
+  hold(socket: Socket, carrier?: Socket): void;
   /** Stops counting it: another object represents it now. */
   forget(socket: Socket): void;
   /** A request of this connection has begun; each ends once, with the same share. */
@@ -17,6 +17,8 @@ export interface Connections {
   end(socket: Socket, share: Share): void;
   /** Cuts the connection with the lowest priority. False when all carry requests of owners. */
   makeRoom(): boolean;
+  /** Closes a connection, whatever it waits for. */
+  cut(socket: Socket): void;
   all(): readonly Socket[];
 }
 
@@ -34,6 +36,11 @@ const CUT_ORDER: readonly Rank[] = ["idle stranger", "busy stranger", "unproven"
 const CROWDED_ORDER: readonly Rank[] = ["unproven", "idle stranger", "busy stranger", "idle owner"];
 
 interface Entry {
+  /**
+   * The socket to destroy: a TLS connection may wait for a write that never ends, also when it is
+   * destroyed itself (docs/architecture/admission.md).
+   */
+  readonly carrier: Socket;
   rank: Rank;
   ownerRequests: number;
   otherRequests: number;
@@ -59,6 +66,7 @@ export function createConnections(emptied: () => void): Connections {
     ranks[entry.rank].delete(socket);
     if (entries.size === 0) emptied();
   };
+  const cut = (socket: Socket): void => void (entries.get(socket)?.carrier ?? socket).destroy();
   const change = (socket: Socket, share: Share, by: 1 | -1): void => {
     const entry = entries.get(socket);
     if (entry === undefined) return;
@@ -76,8 +84,9 @@ export function createConnections(emptied: () => void): Connections {
     get size() {
       return entries.size;
     },
-    hold(socket) {
+    hold(socket, carrier = socket) {
       entries.set(socket, {
+        carrier,
         rank: "unproven",
         ownerRequests: 0,
         otherRequests: 0,
@@ -93,12 +102,13 @@ export function createConnections(emptied: () => void): Connections {
       for (const rank of ranks.unproven.size > entries.size / 2 ? CROWDED_ORDER : CUT_ORDER) {
         const [least] = ranks[rank];
         if (least === undefined) continue;
+        cut(least);
         forget(least);
-        least.destroy();
         return true;
       }
       return false;
     },
+    cut,
     all: () => [...entries.keys()],
   };
 }

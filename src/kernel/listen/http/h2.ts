@@ -1,6 +1,6 @@
 /**
  * The HTTP/2 side of a port: sessions with the listener's limits, closed when idle, ended when a
- * client resets streams too fast.
+ * client resets streams too fast or no longer answers.
  */
 import {
   constants,
@@ -19,6 +19,9 @@ import type { ListenLimits } from "../admission/limits.ts";
 import type { Serve } from "../requests.ts";
 import { createStallMeter, type StallMeter } from "../admission/stall.ts";
 
+/** How long a session takes to end once its last bytes may go. */
+const END_MS = 1_000;
+
 /** Speaks HTTP/2 on sockets it is given. */
 export interface Http2Side {
   take(socket: Socket): void;
@@ -30,7 +33,7 @@ export interface Http2Side {
 /** Sockets belong to the owner; a session ends with its socket. */
 export function createHttp2Side(
   limits: ListenLimits,
-  { prepare, serve }: { prepare: Prepare; serve: Serve },
+  { prepare, serve, cut }: { prepare: Prepare; serve: Serve; cut: (socket: Socket) => void },
   deps: { clock: Clock; log: Log },
 ): Http2Side {
   const sessions = new Set<ServerHttp2Session>();
@@ -76,8 +79,11 @@ export function createHttp2Side(
   server.on("session", (session) => {
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
-    closeWhenIdle(session, limits, deps.clock);
-    if (taken !== undefined) socketOf.set(session, taken);
+    const socket = taken;
+    if (socket === undefined) return session.destroy();
+    socketOf.set(session, socket);
+    closeWhenIdle(session, limits, { clock: deps.clock, cut: () => cut(socket) });
+    cutWhenGone(session, limits.stallMs, () => cut(socket));
   });
   server.on("sessionError", (error) => deps.log.debug("an HTTP/2 session failed", { error }));
   return {
@@ -103,12 +109,19 @@ function headTooLarge(request: Http2ServerRequest, mostBytes: number): boolean {
 
 // Counted from the last stream instead of the last byte: pings and partial headers do not keep a
 // session alive.
-function closeWhenIdle(session: ServerHttp2Session, limits: ListenLimits, clock: Clock): void {
+function closeWhenIdle(
+  session: ServerHttp2Session,
+  limits: ListenLimits,
+  { clock, cut }: { clock: Clock; cut: () => void },
+): void {
   let open = 0;
+  let closed = false;
   const arm = (ms: number): Disposable =>
     clock.timer(clock.monotonic() + ms, () => {
+      if (session.destroyed) return cut();
       session.goaway(constants.NGHTTP2_NO_ERROR);
       session.destroy();
+      timer = arm(END_MS);
     });
   let timer = arm(limits.headerMs);
   session.on("stream", (stream) => {
@@ -116,10 +129,28 @@ function closeWhenIdle(session: ServerHttp2Session, limits: ListenLimits, clock:
     timer[Symbol.dispose]();
     stream.once("close", () => {
       open -= 1;
-      if (open === 0 && !session.destroyed) timer = arm(limits.idleMs);
+      if (open === 0 && !closed) timer = arm(session.destroyed ? END_MS : limits.idleMs);
     });
   });
-  session.once("close", () => timer[Symbol.dispose]());
+  session.once("close", () => {
+    closed = true;
+    timer[Symbol.dispose]();
+  });
+}
+
+/**
+ * Asks a session on which nothing moved for a while whether its client is there: all acknowledge
+ * pings (RFC 9113, section 6.7). One that does not is cut after as much time again, whatever its
+ * requests wait for (docs/architecture/admission.md).
+ */
+function cutWhenGone(session: ServerHttp2Session, stallMs: number, cut: () => void): void {
+  let asked = false;
+  session.setTimeout(stallMs);
+  session.on("timeout", () => {
+    if (asked) return cut();
+    asked = session.ping(() => void (asked = false));
+    session.setTimeout(stallMs);
+  });
 }
 
 function cutWhenStalled(stream: ServerHttp2Stream, meter: StallMeter): void {
