@@ -13,6 +13,8 @@ export const ALONE: Readonly<Record<string, string>> = {
   "test/faults/state/failing-calls.test.ts": "replaces node:fs",
   "test/faults/workers.test.ts": "counts the message ports of its process",
   "test/kernel/client/faults.test.ts": "measures the off-heap memory of its process",
+  "test/kernel/telemetry/report/runtime-report.test.ts":
+    "counts the open files and the threads of its process",
   "test/profiling/profiles.test.ts": "profiles every thread of its process",
   "test/profiling/push.test.ts": "profiles every thread of its process",
   "test/profiling/threads.test.ts": "inspects every thread of its process",

@@ -120,7 +120,7 @@ describe.each(Object.entries(writes))("%s", (_name, { request, run, isDone }) =>
   it.each(Object.entries(lasting))("fails at once after %s", async (_fault, fault) => {
     const sim = await simulate(fillWith(5));
     sim.faults.next(request, fault, Infinity);
-    const error = await errorOf(run(writerOf(sim)));
+    const error = await errorOf(run(writerOf(sim, tokenOf(sim), systemClock)));
     expect(error.code).toBe("upstream");
     expect(error.message).toMatch(/^archive papers: /);
     expect(error.remedy ?? "").not.toBe("");
@@ -306,11 +306,12 @@ describe("files of documents", () => {
   )("fails after %s without another attempt", async (_name, fault) => {
     const sim = await simulate(fillWith(1));
     sim.faults.next("preview", fault, Infinity);
-    const reading = writerOf(sim)
+    const clock = fault.kind === "hang" ? fastClock : systemClock;
+    const reading = writerOf(sim, tokenOf(sim), clock)
       .media("preview", 1, never)
       .then(({ body }) => piecesOf(body));
     expect((await errorOf(reading)).code).toMatch(/upstream|deadline/);
-    expect(requestsOf(sim, "preview")).toBe(1);
+    await expect.poll(() => requestsOf(sim, "preview")).toBe(1);
   });
 
   it("ends a file that is never read", async () => {

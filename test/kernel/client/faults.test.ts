@@ -187,7 +187,7 @@ describe("retries", () => {
     );
     await using client = createTestClient(upstream.url, {
       retry: once,
-      breaker: { failures: 10, coolMs: 1_000 },
+      breaker: { failures: 10, coolMs: 3_000 },
     });
     for (let call = 0; call < 15; call++) await outcome(client);
     expect(upstream.requests).toHaveLength(10);

@@ -80,12 +80,18 @@ describe("a run", () => {
 
   it("reports units done at most every 100 ms", async () => {
     const seen: { units: number; atMs: number }[] = [];
-    await pool.run(
+    const stop = new AbortController();
+    const onProgress = (units: number): void => {
+      seen.push({ units, atMs: performance.now() });
+      if (seen.length === 3) stop.abort(new Error("enough"));
+    };
+    const running = pool.run(
       spin,
-      { deaf: false, rounds: 1_500 },
-      { signal: never, onProgress: (units) => void seen.push({ units, atMs: performance.now() }) },
+      { deaf: false, rounds: 1e9 },
+      { signal: stop.signal, onProgress },
     );
-    expect(seen.length).toBeGreaterThan(1);
+    await expect(running).rejects.toThrow("enough");
+    expect(seen).toHaveLength(3);
     for (let i = 1; i < seen.length; i += 1) {
       expect(seen[i]?.units).toBeGreaterThan(seen[i - 1]?.units ?? 0);
       expect((seen[i]?.atMs ?? 0) - (seen[i - 1]?.atMs ?? 0)).toBeGreaterThanOrEqual(99);

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Clock } from "../../../../src/kernel/base/clock.ts";
 import { StewardError } from "../../../../src/kernel/base/errors.ts";
 import { runBackupProcess } from "../../../../src/kernel/state/backups/backup-job.ts";
@@ -282,12 +282,12 @@ describe("nightly backups that cannot be made", () => {
     writeFileSync(file, "");
     const { backups, clock, jobs } = await someNight(copy, { target: file });
     await backups.start(never, () => {});
-    await vi.waitFor(() =>
-      expect(backups.health?.()).toEqual({
+    await expect
+      .poll(() => backups.health?.())
+      .toEqual({
         ok: false,
         reason: `the last backup failed: the backups in ${file} cannot be listed (ENOTDIR)`,
-      }),
-    );
+      });
     await backups.stop(1_000);
     rmSync(file);
     clock.nowMs += HOUR_MS;

@@ -185,7 +185,7 @@ describe.each<Placement>(["main", "thread"])("the ports of a service placed on %
       { on, options: { greeting: "hello" } },
     );
     await failing.start(never, () => undefined);
-    await failing.stop(1000);
+    await failing.stop(5000);
     expect(logged.join("")).toContain(
       "cannot collect the remaining results of a service name=sample",
     );

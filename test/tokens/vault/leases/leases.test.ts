@@ -397,7 +397,7 @@ describe("leases that could not be revoked", () => {
     const ids: string[] = [];
     for (let count = 0; count < 150; count += 1) ids.push((await lease({ ttlMs: 1_000 })).id);
     await clock.advance(600_000);
-    const get = vi.spyOn(leaseCodec, "read");
+    using get = vi.spyOn(leaseCodec, "read");
     expect((await leases.irrevocable(2)).map(({ id }) => id)).toEqual(ids.slice(0, 2));
     expect(get).toHaveBeenCalledTimes(2);
     expect((await leases.irrevocable(1_000)).map(({ id }) => id)).toEqual(ids);

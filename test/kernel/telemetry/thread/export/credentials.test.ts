@@ -72,7 +72,7 @@ describe.each(["grpc", "http"] as const)("Credentials of an exporter over %s", (
         protocol,
         endpoint: receiver.endpoint,
         intervalMs: NEVER_MS,
-        timeoutMs: 1_000,
+        timeoutMs: 10_000,
         retry: { enabled: false },
         tls: { ca: first.cert },
         reload: { everyMs: 20, caFile: file },

@@ -232,7 +232,7 @@ describe.each(["grpc", "http"] as const)("Export over OTLP %s", (protocol) => {
 
   it("exports by itself at its interval, and a last time when it stops", async () => {
     const telemetry = await startTelemetry({
-      metrics: metrics({ intervalMs: 50, timeoutMs: 50 }) as never,
+      metrics: metrics({ intervalMs: 500, timeoutMs: 500 }) as never,
       pull: false,
     });
     const scope = telemetry.scope(spec());

@@ -5,6 +5,7 @@ import {
   SCHEMA_URL,
   sdkAttributes,
 } from "../../../../../src/kernel/telemetry/thread/sdk-resource.ts";
+import { freePort } from "../../../../support/free-port.ts";
 import type { Receiver } from "../../../../support/otlp/receiver.ts";
 import { startReceiver } from "../../../../support/otlp/receiver.ts";
 import { parseExposition } from "../../exposition-parser.ts";
@@ -26,10 +27,8 @@ afterEach(async () => {
 });
 
 /** A port that nobody listens on. */
-async function deadEndpoint(protocol: "grpc" | "http"): Promise<string> {
-  const gone = await startReceiver({ protocol });
-  await gone.close();
-  return gone.endpoint;
+async function deadEndpoint(): Promise<string> {
+  return `http://127.0.0.1:${await freePort()}`;
 }
 
 const refusals: readonly [name: string, grpc: number, http: number, expected: ErrorClass][] = [
@@ -134,7 +133,7 @@ describe.each(["grpc", "http"] as const)(
     );
 
     it("is entered as unavailable when it is down, logged once, and said to be well when it returns", async () => {
-      const endpoint = await deadEndpoint(protocol);
+      const endpoint = await deadEndpoint();
       await using telemetry = await startTelemetry({ metrics: target(endpoint), pull: false });
       telemetry.scope(spec()).gauge(plainLevel, 1, {});
       for (let round = 0; round < 3; round++) await telemetry.flush(30_000);
@@ -248,7 +247,7 @@ describe.each(["grpc", "http"] as const)(
     });
 
     it("that is down does not hold up a stop by being asked again and again", async () => {
-      const endpoint = await deadEndpoint(protocol);
+      const endpoint = await deadEndpoint();
       const telemetry = await startTelemetry({
         metrics: target(endpoint, {
           timeoutMs: 5_000,

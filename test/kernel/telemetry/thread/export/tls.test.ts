@@ -135,7 +135,7 @@ describe.skipIf(!hasOpenssl)("A gRPC endpoint without a scheme", () => {
           protocol: "grpc",
           endpoint: `127.0.0.1:${plain.port}`,
           intervalMs: NEVER_MS,
-          timeoutMs: 1_000,
+          timeoutMs: insecure ? 30_000 : 1_000,
           retry: { enabled: false },
           tls: { insecure },
         },

@@ -7,7 +7,7 @@ import type { PullTls } from "../../../../../src/kernel/telemetry/options.ts";
 import { reportCertificate } from "../../../../../src/kernel/telemetry/report/service-report.ts";
 import { createAuthority, hasOpenssl } from "../../../../support/otlp/authority.ts";
 import type { Authority, Signed } from "../../../../support/otlp/authority.ts";
-import { testFolder } from "../../../listen/test-certificates.ts";
+import { replaceFile, testFolder } from "../../../listen/test-certificates.ts";
 import { parseExposition } from "../../exposition-parser.ts";
 import { spec, startTelemetry } from "../../fixtures.ts";
 
@@ -121,7 +121,7 @@ describe.skipIf(!hasOpenssl)("The pull endpoint with TLS", () => {
     while ((await ask(clients.known)) !== undefined)
       await new Promise((resolve) => setImmediate(resolve));
     expect([await ask(clients.known), await ask()]).toEqual([undefined, undefined]);
-    writeFileSync(files.clientCaFile, stranger.cert);
+    replaceFile(files.clientCaFile, stranger.cert);
     while ((await ask(clients.foreign)) !== 200)
       await new Promise((resolve) => setImmediate(resolve));
     expect(await ask(clients.known)).toBeUndefined();
@@ -134,7 +134,7 @@ describe.skipIf(!hasOpenssl)("The pull endpoint with TLS", () => {
     expect(await ask()).toBe(200);
     rmSync(files.clientCaFile);
     while ((await ask()) !== undefined) await new Promise((resolve) => setImmediate(resolve));
-    writeFileSync(files.clientCaFile, authority.cert);
+    replaceFile(files.clientCaFile, authority.cert);
     while ((await ask()) !== 200) await new Promise((resolve) => setImmediate(resolve));
   });
 
