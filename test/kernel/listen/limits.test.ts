@@ -39,6 +39,14 @@ async function status(stream: ClientHttp2Stream): Promise<unknown> {
   return headers[":status"];
 }
 
+/** Settings and a request over HTTP/2 of a client that acknowledges nothing. */
+const silentRequest = [
+  "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+  Uint8Array.of(0, 0, 0, 4, 0, 0, 0, 0, 0),
+  // A GET of http://x/ by the static table (RFC 7541, appendix A), and the end of its stream.
+  Uint8Array.of(0, 0, 6, 1, 5, 0, 0, 0, 1, 0x82, 0x86, 0x84, 0x41, 0x01, 0x78),
+];
+
 /** Writes for ever and remembers when it was cut. */
 function pouring(): { handle: Handler; cut: Promise<void> } {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -281,16 +289,20 @@ describe("an HTTP/2 connection", () => {
   it("is cut when its client does not acknowledge a ping, with what it waits for", async () => {
     const listener = await listen(() => undefined, { stallMs: 200 });
     const client = await connectRaw(listener.port);
-    const settings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
-    // A GET of http://x/ by the static table (RFC 7541, appendix A), and the end of its stream.
-    const request = [0, 0, 6, 1, 5, 0, 0, 0, 1, 0x82, 0x86, 0x84, 0x41, 0x01, 0x78];
-    await sendPieces(client, [
-      "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-      Uint8Array.from([...settings, ...request]),
-    ]);
+    await sendPieces(client, silentRequest);
     await expect.poll(() => listener.inFlight()).toBe(1);
     await client.closed();
     await expect.poll(() => [listener.inFlight(), listener.connections()]).toEqual([0, 0]);
+  });
+
+  it("is not pinged while it is idle: its client may read only while it waits for a response", async () => {
+    const { port } = await listen(echo, { stallMs: 100, idleMs: 2_000 });
+    const client = await connectRaw(port);
+    await sendPieces(client, silentRequest);
+    await client.until(/GET \/ 0/);
+    const answeredMs = performance.now();
+    await client.closed();
+    expect(performance.now() - answeredMs).toBeGreaterThan(1_500);
   });
 
   it("stays open for a client that acknowledges pings, however long an answer takes", async () => {

@@ -82,8 +82,9 @@ export function createHttp2Side(
     const socket = taken;
     if (socket === undefined) return session.destroy();
     socketOf.set(session, socket);
-    closeWhenIdle(session, limits, { clock: deps.clock, cut: () => cut(socket) });
-    cutWhenGone(session, limits.stallMs, () => cut(socket));
+    const cutThis = (): void => cut(socket);
+    const openStreams = closeWhenIdle(session, limits, { clock: deps.clock, cut: cutThis });
+    cutWhenGone(session, limits.stallMs, { isIdle: () => openStreams() === 0, cut: cutThis });
   });
   server.on("sessionError", (error) => deps.log.debug("an HTTP/2 session failed", { error }));
   return {
@@ -108,12 +109,12 @@ function headTooLarge(request: Http2ServerRequest, mostBytes: number): boolean {
 }
 
 // Counted from the last stream instead of the last byte: pings and partial headers do not keep a
-// session alive.
+// session alive. Gives the number of open streams.
 function closeWhenIdle(
   session: ServerHttp2Session,
   limits: ListenLimits,
   { clock, cut }: { clock: Clock; cut: () => void },
-): void {
+): () => number {
   let open = 0;
   let closed = false;
   const arm = (ms: number): Disposable =>
@@ -136,19 +137,27 @@ function closeWhenIdle(
     closed = true;
     timer[Symbol.dispose]();
   });
+  return () => open;
 }
 
 /**
- * Asks a session on which nothing moved for a while whether its client is there: all acknowledge
- * pings (RFC 9113, section 6.7). One that does not is cut after as much time again, whatever its
+ * Asks a session with requests on which nothing moved for a while whether its client is there: all
+ * acknowledge pings (RFC 9113, section 6.7), but those without a thread of their own only while
+ * they wait for a response. A client that does not is cut after as much time again, whatever its
  * requests wait for (docs/architecture/admission.md).
  */
-function cutWhenGone(session: ServerHttp2Session, stallMs: number, cut: () => void): void {
+function cutWhenGone(
+  session: ServerHttp2Session,
+  stallMs: number,
+  { isIdle, cut }: { isIdle: () => boolean; cut: () => void },
+): void {
   let asked = false;
   session.setTimeout(stallMs);
   session.on("timeout", () => {
-    if (asked) return cut();
-    asked = session.ping(() => void (asked = false));
+    if (!isIdle()) {
+      if (asked) return cut();
+      asked = session.ping(() => void (asked = false));
+    }
     session.setTimeout(stallMs);
   });
 }
