@@ -19,6 +19,8 @@ export interface MountChecks {
 
 interface Known {
   last: MountChecks | undefined;
+  /** By the monotonic clock, since the wall clock may be set back. */
+  freshUntilMs: number;
   running: Promise<void> | undefined;
 }
 
@@ -35,12 +37,17 @@ export class LastChecks {
 
   /** Undefined until the first examination has ended. Never rejects. */
   async of(mount: Mount, signal: AbortSignal): Promise<MountChecks | undefined> {
-    const known = this.#known.get(mount.uuid) ?? { last: undefined, running: undefined };
+    const known = this.#known.get(mount.uuid) ?? {
+      last: undefined,
+      freshUntilMs: 0,
+      running: undefined,
+    };
     this.#known.set(mount.uuid, known);
     const clock = this.#clock;
-    if (known.last !== undefined && clock.now() - known.last.atMs < FRESH_MS) return known.last;
+    if (known.last !== undefined && clock.monotonic() < known.freshUntilMs) return known.last;
     known.running ??= this.#examine(mount).then((checks) => {
       known.last = { atMs: clock.now(), checks };
+      known.freshUntilMs = clock.monotonic() + FRESH_MS;
       known.running = undefined;
     });
     await waitFor(known.running, { clock, timeoutMs: WAIT_MS, signal }).catch(() => undefined);

@@ -27,7 +27,7 @@ import { createWrapping } from "./core/wrapping.ts";
 import { createCubbyhole } from "./cubbyhole.ts";
 import { openExpiryClock, type StoredClock } from "./expiry/stored-clock.ts";
 import { envelope } from "./http/envelope.ts";
-import { createLeases, type LeasesService } from "./leases/leases.ts";
+import { asPrefix, createLeases, type LeasesService } from "./leases/leases.ts";
 import { openIdentity } from "./mounts/identity.ts";
 import { Quotas } from "./mounts/quotas.ts";
 import { createMounts, type Mount, type Mounts, type MountSpec } from "./mounts/mounts.ts";
@@ -281,7 +281,8 @@ function withLogins(leases: Leases, tokens: TokenStore, signal: AbortSignal): Le
   return {
     ...leases,
     async revokePrefix(prefix, options) {
-      if (prefix.startsWith("auth/")) await tokens.revokePrefix(prefix, signal);
+      const below = asPrefix(prefix);
+      if (below.startsWith("auth/")) await tokens.revokePrefix(below, signal);
       await leases.revokePrefix(prefix, options);
     },
   };

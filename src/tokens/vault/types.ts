@@ -293,7 +293,10 @@ export interface Leases {
    * once and retried. Unknown ids are fine.
    */
   revoke(id: string, options: { readonly sync: boolean }): Promise<void>;
-  /** All below a prefix. `force` ends the leases even if the backend fails. */
+  /**
+   * All below a prefix, which names whole segments, or the one with this id. `force` ends the leases
+   * even if the backend fails.
+   */
   revokePrefix(
     prefix: string,
     options: { readonly sync: boolean; readonly force: boolean },
@@ -306,7 +309,8 @@ export interface Leases {
   irrevocable(count: number): Promise<readonly LeaseInfo[]>;
   /** The latest ones, newest first. */
   newest(count: number): readonly LedgerEntry[];
-  orphans(): readonly Orphan[];
+  /** So many; read with turns for other work. */
+  orphans(count: number): Promise<readonly Orphan[]>;
   /** For status and metrics. */
   counts(snapshot?: Snapshot): {
     readonly leases: number;

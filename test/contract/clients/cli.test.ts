@@ -101,6 +101,17 @@ describe("the requests of the command line", () => {
     expect((await send("PUT", `sys/leases/revoke/${await mint()}`, { sync: false })).status).toBe(
       202,
     );
+    const live = (): number => estate.host.liveTokens().length;
+    expect((await send("PUT", "sys/leases/revoke-force/gh")).status).toBe(204);
+    await expect.poll(live).toBe(0);
+    for (const path of ["revoke-prefix", "revoke-force"]) {
+      const [one] = [await mint(), await mint()];
+      expect((await send("PUT", `sys/leases/${path}/${one}`)).status).toBe(204);
+      expect([live(), (await send("PUT", "sys/leases/lookup", { lease_id: one })).status]).toEqual([
+        1, 400,
+      ]);
+      expect((await send("PUT", "sys/leases/revoke-force/gh")).status).toBe(204);
+    }
     await mint();
     expect((await send("PUT", "sys/leases/revoke-prefix/gh", { sync: false })).status).toBe(202);
     await mint();
@@ -109,7 +120,7 @@ describe("the requests of the command line", () => {
     expect((await send("GET", "sys/leases/count?type=irrevocable")).json.data).toMatchObject({
       lease_count: 0,
     });
-    await expect.poll(() => estate.host.liveTokens().length).toBe(0);
+    await expect.poll(live).toBe(0);
   });
 
   it("of `token create`, `lookup`, `renew`, `capabilities`, `revoke`", async () => {

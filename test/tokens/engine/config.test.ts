@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { StewardError } from "../../../src/kernel/base/errors.ts";
 import { startEngineRoom } from "../support/engine.ts";
 
 const key = (bits: number): string =>
@@ -7,6 +8,25 @@ const key = (bits: number): string =>
     .privateKey.export({ type: "pkcs8", format: "pem" })
     .toString();
 const PEM = key(2048);
+
+describe("a write whose outcome is not known", () => {
+  it("is in force once it is stored, also when it was said to have failed", async () => {
+    await using room = await startEngineRoom();
+    await room.mint();
+    const { storage } = room.host;
+    const put = storage.put.bind(storage);
+    storage.put = async (key, value) => {
+      await put(key, value);
+      storage.put = put;
+      throw new StewardError("deadline", "the storage did not answer in time");
+    };
+    const ceiling = { max_permissions: "contents=read" };
+    expect((await room.refusal("update", "config", ceiling)).code).toBe("deadline");
+    expect(await room.ask("update", "config", ceiling)).toBeUndefined();
+    const wanted = { installation_id: room.demo.installationId, permissions: "contents=write" };
+    expect((await room.refusal("create", "token", wanted)).message).toContain("max_permissions");
+  });
+});
 
 describe("reading the configuration", () => {
   it("answers with the defaults when nothing is stored", async () => {

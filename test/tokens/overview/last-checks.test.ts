@@ -8,6 +8,7 @@ const signal = new AbortController().signal;
 
 function setUp(answer: () => Promise<unknown>) {
   const clock = createManualClock();
+  const wall = { backMs: 0 };
   let asked = 0;
   const mount = {
     uuid: "u",
@@ -19,7 +20,11 @@ function setUp(answer: () => Promise<unknown>) {
       },
     },
   } as unknown as Mount;
-  return { clock, mount, checks: new LastChecks({ clock, ids: systemIds }), asked: () => asked };
+  const checks = new LastChecks({
+    clock: { ...clock, now: () => clock.now() - wall.backMs },
+    ids: systemIds,
+  });
+  return { clock, wall, mount, checks, asked: () => asked };
 }
 const found = { data: { ok: true, checks: [{ name: "app", ok: true, detail: "x", remedy: "" }] } };
 
@@ -33,6 +38,15 @@ describe("The doctor's last findings", () => {
     await checks.of(mount, signal);
     expect(asked()).toBe(1);
     await clock.advance(1_000);
+    await checks.of(mount, signal);
+    expect(asked()).toBe(2);
+  });
+
+  it("are asked again after a minute, whatever becomes of the wall clock", async () => {
+    const { clock, wall, mount, checks, asked } = setUp(() => Promise.resolve(found));
+    await checks.of(mount, signal);
+    await clock.advance(61_000);
+    wall.backMs = 3_600_000;
     await checks.of(mount, signal);
     expect(asked()).toBe(2);
   });

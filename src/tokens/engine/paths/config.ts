@@ -58,8 +58,11 @@ export function configPath(context: EngineContext): Path {
       write: (request) => context.changing(() => write(context, request)),
       delete: () =>
         context.changing(async () => {
-          await storage.delete(CONFIG_KEY);
-          context.sessions.drop();
+          try {
+            await storage.delete(CONFIG_KEY);
+          } finally {
+            context.sessions.drop();
+          }
           return undefined;
         }),
     },
@@ -91,8 +94,12 @@ async function write(
   const { config, warnings } = changed(stored ?? NOTHING, request, context);
   if (stored !== undefined) checkOrigin(stored, config, request);
   if (stored === undefined || JSON.stringify(config) !== JSON.stringify(stored)) {
-    await saveConfig(storage, config);
-    context.sessions.drop();
+    try {
+      await saveConfig(storage, config);
+    } finally {
+      // A write that failed may be stored all the same, and a repeated one changes nothing.
+      context.sessions.drop();
+    }
   }
   const all = [
     ...warnings,

@@ -128,9 +128,7 @@ class FileSink implements Sink {
   }
 
   async reopen(): Promise<void> {
-    const fresh = await openAudited(this.#file.path, this.#file.mode);
-    await this.#next?.handle.close();
-    this.#next = fresh;
+    await this.#openNext();
     if (this.#writing === undefined) await this.#turn();
   }
 
@@ -174,8 +172,7 @@ class FileSink implements Sink {
       await this.#put(Buffer.from(`${this.#torn ? "\n" : ""}${lines}`));
       const { nlink, size } = fstatSync(this.#handle.fd);
       if (nlink > 0) return this.#noteSize(size);
-      const fresh = await openAudited(this.#file.path, this.#file.mode);
-      this.#next = fresh;
+      await this.#openNext();
       this.#deps.log.error(
         "the audit file was deleted while it was in use: its records are lost; the audit continues in a new file",
         { path: this.#file.path, remedy: "rotate it by renaming it and sending SIGHUP" },
@@ -221,7 +218,7 @@ class FileSink implements Sink {
     this.#renamedAtMs = renamed ? (this.#renamedAtMs ?? nowMs) : undefined;
     if (this.#renamedAtMs === undefined || nowMs < this.#renamedAtMs + RENAMED_MS) return;
     try {
-      this.#next = await openAudited(this.#file.path, this.#file.mode);
+      await this.#openNext();
       log.warn("the audit file was renamed without a SIGHUP: the audit continues in a new file", {
         path: this.#file.path,
         remedy: "make the program that rotates it send SIGHUP",
@@ -249,10 +246,18 @@ class FileSink implements Sink {
   }
 
   async #renew(): Promise<void> {
-    this.#next ??= await openAudited(this.#file.path, this.#file.mode);
-    const torn = this.#torn && !this.#next.empty;
+    if (this.#next === undefined) await this.#openNext();
+    const torn = this.#torn && this.#next?.empty !== true;
     await this.#turn();
     this.#torn ||= torn;
+  }
+
+  /** Replaced before it is closed: a batch may take it meanwhile. */
+  async #openNext(): Promise<void> {
+    const fresh = await openAudited(this.#file.path, this.#file.mode);
+    const unused = this.#next;
+    this.#next = fresh;
+    await unused?.handle.close();
   }
 
   async #turn(): Promise<void> {

@@ -135,7 +135,7 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
     intend: (request) => records.intend(request),
     drop: (intent) => records.drop(intent),
     orphan: (intent, reason, about) => records.orphan(intent, reason, about),
-    orphans: () => records.orphans(),
+    orphans: (count) => records.orphans(count),
     register(spec) {
       const seq = seqAfterAll();
       nextSeq = seq + 1;
@@ -254,6 +254,7 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
   };
 }
 
-function asPrefix(text: string): string {
+/** A prefix names whole segments, with or without the slash at its end. */
+export function asPrefix(text: string): string {
   return text === "" || text.endsWith("/") ? text : `${text}/`;
 }

@@ -9,7 +9,8 @@ import type { Env, Tx } from "../../../kernel/state/types.ts";
 import type { IntentRow } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
 import type { ExpiryClock } from "../expiry/expiry-clock.ts";
 import type { Data } from "../../logical/types.ts";
-import type { Intent, Leases } from "../types.ts";
+import { nextTurn } from "../../../kernel/async/turns.ts";
+import type { Intent, Leases, Orphan } from "../types.ts";
 import { MAX_PATH_LENGTH } from "./transitions.ts";
 import { intentRow, orphanInfo, orphanRow } from "./rows.ts";
 import { intents, leases, orphans } from "./tables.ts";
@@ -75,6 +76,17 @@ export function createRecords({ env, due, clock, log, orphanLifeMs }: RecordDeps
             `there are ${leases.limit.rows} leases, the maximum`,
             { rule: "lease limit", remedy: "wait until some expire, or revoke them" },
           );
+        // Each intent may become an orphan, at the latest at the next start.
+        if (tx.count(intents) + tx.count(orphans) >= orphans.limit.rows)
+          throw new StewardError(
+            "disk_full",
+            `${orphans.limit.rows} tokens may exist without a lease, the maximum`,
+            {
+              rule: "orphan limit",
+              remedy:
+                "find out why the platform's responses are unclear; each is forgotten 70 minutes after its request",
+            },
+          );
         tx.put(intents, requestId, row);
       });
       return { requestId };
@@ -101,12 +113,18 @@ export function createRecords({ env, due, clock, log, orphanLifeMs }: RecordDeps
         },
         { urgent: true },
       ),
-    orphans: () =>
-      env.read((snapshot) =>
-        Array.from(snapshot.range(orphans), ([requestId, row]) =>
-          orphanInfo(requestId, row, clock),
-        ),
-      ),
+    async orphans(count) {
+      const found: Orphan[] = [];
+      for (let after: string | undefined; ;) {
+        const start = after === undefined ? {} : { start: [`${after}\0`] };
+        const limit = Math.min(CHUNK, count - found.length);
+        const rows = env.read((snapshot) => [...snapshot.range(orphans, { ...start, limit })]);
+        for (const [requestId, row] of rows) found.push(orphanInfo(requestId, row, clock));
+        after = rows.at(-1)?.[0];
+        if (after === undefined || found.length === count) return found;
+        await nextTurn();
+      }
+    },
     async recover() {
       let left = 0;
       for (let chunk = CHUNK; chunk > 0; left += chunk) {

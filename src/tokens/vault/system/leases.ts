@@ -14,7 +14,7 @@ import type { SystemDeps } from "./deps.ts";
 
 /** Accepted, and not done yet. */
 const GOING_ON: LogicalResponse = { status: 202 };
-/** Leases per response by default. */
+/** Leases or orphans per response by default. */
 const LISTED = 10_000;
 
 export function leasePaths(deps: SystemDeps): readonly Path[] {
@@ -87,7 +87,7 @@ function many(deps: SystemDeps): Path[] {
       operations: {
         write: async ({ fields }) => {
           const sync = fields.boolean("sync") ?? true;
-          const prefix = prefixOf(fields.text("prefix"));
+          const prefix = fields.text("prefix") ?? "";
           // All leases of all mounts have no name here: what ends them is a seal or their mounts'
           // end.
           if (prefix === "") throw unsupportedPath();
@@ -105,18 +105,18 @@ function many(deps: SystemDeps): Path[] {
       sudo: true,
       operations: {
         list: async ({ fields }) => {
-          const prefix = prefixOf(fields.text("prefix"));
-          return { data: { keys: await deps.leases.list(prefix) } };
+          const keys = await deps.leases.list(fields.text("prefix") ?? "");
+          return { data: { keys } };
         },
       },
       synopsis: "Leases below a path.",
       description: "Sub-levels end in a slash. Needs sudo.",
     }),
-    ending("revoke-prefix", false, "End all leases below a path."),
+    ending("revoke-prefix", false, "End all leases below a path, or the one with this id."),
     ending(
       "revoke-force",
       true,
-      "Delete all leases below a path, even if their backend fails to revoke them.",
+      "Delete all leases below a path, or the one with this id, even if their backend fails to revoke them.",
     ),
     definePath({
       pattern: "leases/tidy",
@@ -157,11 +157,14 @@ function many(deps: SystemDeps): Path[] {
       fields: EmptyFieldsSchema,
       sudo: true,
       operations: {
-        read: async () => ({ data: { orphans: deps.leases.orphans().map(orphanData) } }),
+        read: async () => {
+          const listed = await deps.leases.orphans(LISTED);
+          const { orphans } = deps.leases.counts();
+          return { data: { orphan_count: orphans, orphans: listed.map(orphanData) } };
+        },
       },
       synopsis: "Tokens that may exist without a lease.",
-      description:
-        "Left by a crash or an unclear response; each expires at the time shown. Needs sudo.",
+      description: `Left by a crash or an unclear response; each expires at the time shown. \`orphan_count\` counts all, \`orphans\` has at most ${LISTED}. Needs sudo.`,
     }),
   ];
 }
@@ -177,11 +180,6 @@ function known(deps: SystemDeps, request: PathRequest, missing: string): LeaseIn
   const info = deps.leases.lookup(idOf(request));
   if (info === undefined) throw new StewardError("invalid", missing, { field: "lease_id" });
   return info;
-}
-
-/** A prefix names whole segments, with or without the slash at its end. */
-function prefixOf(text = ""): string {
-  return text === "" || text.endsWith("/") ? text : `${text}/`;
 }
 
 function leaseData({ clock }: SystemDeps, lease: LeaseInfo): Data {

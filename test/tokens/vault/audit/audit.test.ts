@@ -396,6 +396,23 @@ describe("an audit file", () => {
     expect(lines().length).toBe(1);
   });
 
+  it("is made anew by many signals at once beside its writers, and refuses no record", async () => {
+    const { audit, lines } = await createAuditBench();
+    const made = { records: 0, ends: false };
+    const writers = Array.from({ length: 4 }, async () => {
+      for (; !made.ends; made.records += 1) await audit.request(request);
+    });
+    for (let pair = 0; pair < 100; pair += 1) {
+      const first = audit.reopen();
+      await new Promise((resolve) => setImmediate(resolve));
+      await Promise.all([first, audit.reopen()]);
+    }
+    made.ends = true;
+    await Promise.all(writers);
+    // The first line of a file tells of the audit itself.
+    expect(lines()).toHaveLength(made.records + 1);
+  });
+
   it("acknowledges no record that only a deleted file has: it is written again into a new file, and the log says so", async () => {
     const said: string[] = [];
     const log = createLog({

@@ -248,7 +248,7 @@ export function fakeCore(): FakeCore {
       endToken: () => undefined,
       irrevocable: () => Promise.resolve([]),
       newest: () => [],
-      orphans: () => [],
+      orphans: () => Promise.resolve([]),
       counts: () => ({ leases: 0, irrevocable: 0, orphans: 0, due: 0 }),
       sharing: {
         open: () => undefined,

@@ -48,7 +48,7 @@ describe.skipIf(noSmallDisk !== undefined)("on a full disk", () => {
     expect(leases.lookup(gone.id)).toBeUndefined();
     expect(leases.lookup(kept.id)).toMatchObject({ attempts: 6, irrevocable: "500: no" });
     expect(leases.lookup(own.id)).toMatchObject({ attempts: 1 });
-    expect(leases.orphans()).toContainEqual(
+    expect(await leases.orphans(1_000)).toContainEqual(
       expect.objectContaining({ requestId: "begun", reason: "the answer was lost" }),
     );
     expect(leases.counts()).toMatchObject({ leases: 2, irrevocable: 1 });

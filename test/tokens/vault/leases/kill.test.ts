@@ -69,7 +69,9 @@ it(
       });
       await leases.start();
       const shown = new Set(
-        leases.orphans().map(({ requestId, reason }) => `${reason} ghs_${requestId}`),
+        (await leases.orphans(1_000_000)).map(
+          ({ requestId, reason }) => `${reason} ghs_${requestId}`,
+        ),
       );
       const made = existsSync(platform) ? readFileSync(platform, "utf8").trim().split("\n") : [];
       expect(env.status().rows).toMatchObject({

@@ -1,4 +1,5 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { orphans } from "../../../../src/tokens/vault/leases/tables.ts";
 import { temporaryFolder } from "../../../kernel/state/fixtures/tables.ts";
 import { createLeaseBench } from "./fixtures/bench.ts";
 
@@ -32,7 +33,7 @@ describe("a request that may make something", () => {
     const intent = await leases.intend(request("lost"));
     await clock.advance(5_000);
     await leases.orphan(intent, "the platform's answer was lost", { installation_id: 7 });
-    expect(leases.orphans()).toEqual([
+    expect(await leases.orphans(1_000)).toEqual([
       {
         requestId: "lost",
         path: "github/token",
@@ -44,9 +45,9 @@ describe("a request that may make something", () => {
     ]);
     expect(leases.counts()).toMatchObject({ orphans: 1, leases: 0 });
     await clock.advance(HOUR - 6_000);
-    expect(leases.orphans().length).toBe(1);
+    expect((await leases.orphans(1_000)).length).toBe(1);
     await clock.advance(2_000);
-    expect(leases.orphans()).toEqual([]);
+    expect(await leases.orphans(1_000)).toEqual([]);
   });
 
   it("is an orphan of the crash at the next start, an hour and ten minutes long, and that is not begun anew by another crash", async () => {
@@ -57,8 +58,12 @@ describe("a request that may make something", () => {
     const began = bench.clock.now();
     const once = await bench.restart({ downMs: 600_000 });
     expect(once.leases.counts()).toMatchObject({ orphans: 150 });
+    const order: string[] = [];
+    setImmediate(() => order.push("other work"));
+    order.push(`${(await once.leases.orphans(1_000)).length} orphans`);
+    expect(order).toEqual(["other work", "150 orphans"]);
     const twice = await once.restart({ downMs: 600_000 });
-    expect(twice.leases.orphans()[0]).toMatchObject({
+    expect((await twice.leases.orphans(1))[0]).toMatchObject({
       reason: "crash",
       beganAtMs: began,
       untilMs: began + 70 * 60_000,
@@ -75,7 +80,31 @@ describe("a request that may make something", () => {
       Array.from({ length: 100 }, (_, at) => bench.leases.intend({ ...request(`r${at}`), about })),
     );
     const { leases } = await bench.restart();
-    expect(leases.orphans().filter((orphan) => orphan.about["repositories"]).length).toBe(100);
+    expect(
+      (await leases.orphans(1_000)).filter((orphan) => orphan.about["repositories"]).length,
+    ).toBe(100);
+  });
+
+  it("is refused once as many tokens may be out there as can be recorded, so that the next start records them all", async () => {
+    const limit = orphans.limit as { rows: number };
+    const { rows } = limit;
+    onTestFinished(() => void (limit.rows = rows));
+    limit.rows = 3;
+    const bench = await createLeaseBench({ directory: temporaryFolder() }, { orphanLifeMs: HOUR });
+    for (const id of ["a", "b"]) {
+      const intent = await bench.leases.intend(request(id));
+      await bench.leases.orphan(intent, "the platform's answer was lost", {});
+    }
+    await bench.leases.intend(request("c"));
+    await expect(bench.leases.intend(request("d"))).rejects.toMatchObject({
+      code: "disk_full",
+      rule: "orphan limit",
+    });
+    const { clock, leases } = await bench.restart();
+    expect((await leases.orphans(10)).map(({ requestId }) => requestId)).toEqual(["a", "b", "c"]);
+    expect(await leases.orphans(2)).toHaveLength(2);
+    await clock.advance(2 * HOUR);
+    await leases.intend(request("d"));
   });
 
   it("that was taken for one of a crash is none when its lease comes after all", async () => {
