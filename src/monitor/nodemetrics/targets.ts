@@ -45,6 +45,8 @@ export class Targets {
   #found: readonly Discovered[] = [];
   #lastOk = false;
   #lastMs: number | undefined;
+  /** By the monotonic clock, since the wall clock may be set back. */
+  #dueAtMs = 0;
 
   constructor(deps: TargetsDeps, options: NodeMetricsOptions) {
     this.#deps = deps;
@@ -63,11 +65,8 @@ export class Targets {
    */
   async round(signal: AbortSignal): Promise<readonly RoundTarget[]> {
     const { discovery } = this.#options;
-    if (
-      discovery !== undefined &&
-      (!this.#lastOk || this.#deps.clock.now() - (this.#lastMs ?? 0) >= discovery.intervalMs)
-    )
-      await this.#discover(discovery, signal);
+    const isDue = !this.#lastOk || this.#deps.clock.monotonic() >= this.#dueAtMs;
+    if (discovery !== undefined && isDue) await this.#discover(discovery, signal);
     return this.#joined();
   }
 
@@ -92,6 +91,7 @@ export class Targets {
       this.#found = targets;
       this.#lastOk = true;
       this.#lastMs = clock.now();
+      this.#dueAtMs = clock.monotonic() + options.intervalMs;
       if (left > 0)
         log.warn(
           "more agents were discovered than max_targets allows; the others are not scraped",

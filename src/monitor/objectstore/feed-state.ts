@@ -228,6 +228,14 @@ export class FeedState {
   }
 }
 
+/**
+ * Also due is one whose time is further ahead than any wait: it was set by a clock that was ahead.
+ */
+export function isDue({ retryAtMs, quarantined }: Gap, nowMs: number): boolean {
+  const longestMs = quarantined ? QUARANTINE_MS : RETRY.maxMs;
+  return retryAtMs <= nowMs || retryAtMs > nowMs + longestMs;
+}
+
 /** A start may have other limits, so objects that were set aside are due at once. */
 function atStart(gap: Gap): Gap {
   return gap.quarantined ? { ...gap, retryAtMs: 0 } : gap;

@@ -24,7 +24,7 @@ import type { IntakeReport } from "../flows/types.ts";
 import type { ObjectStoreOptions } from "../options.ts";
 import type { Bucket } from "./bucket.ts";
 import { setFeedGauges } from "./feed-gauges.ts";
-import { FeedState, MAX_SEEN } from "./feed-state.ts";
+import { FeedState, isDue, MAX_SEEN } from "./feed-state.ts";
 import { continueAfter, prefixesOf, readName, type ObjectName } from "./object-keys.ts";
 import { ObjectRefused, readRows, type Cost } from "./object-rows.ts";
 
@@ -224,7 +224,7 @@ class BucketFeed implements Feed {
 
   #dueGaps(nowMs: number): Candidate[] {
     return [...this.#state.gaps].flatMap(([key, gap]) => {
-      const name = gap.retryAtMs > nowMs ? undefined : readName(key, this.#options.layout);
+      const name = isDue(gap, nowMs) ? readName(key, this.#options.layout) : undefined;
       return name === undefined ? [] : [{ key, name, prefix: undefined }];
     });
   }

@@ -1,6 +1,7 @@
 /** Asks a resolver for the names of an address (RFC 1035, section 3.5; RFC 3596, section 2.5). */
 import { Resolver } from "node:dns/promises";
 import { isIP, isIPv6 } from "node:net";
+import type { Clock } from "../../kernel/base/clock.ts";
 import { ipv6Groups } from "../../kernel/base/ip-address.ts";
 import type { ReverseDnsOptions } from "./types.ts";
 
@@ -16,12 +17,40 @@ const NONE = new Set(["ENOTFOUND", "ENODATA"]);
 /** Whoever owns an address chooses its name: anything else is no host name. */
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?$/;
 
-export function createReverseResolver({
-  server,
-  timeoutMs,
-}: Pick<ReverseDnsOptions, "server" | "timeoutMs">): ReverseResolver {
-  const resolver = new Resolver({ timeout: timeoutMs, tries: 1, maxTimeout: timeoutMs });
-  if (server !== "") resolver.setServers([isIPv6(server) ? `[${server}]` : server]);
+/** How often the system's servers are looked up while they fail. */
+const LOOKUP_MS = 30_000;
+
+export interface ResolverDeps {
+  readonly clock: Clock;
+  /** For tests; default: those that the system is set up with now. */
+  readonly systemServers?: () => readonly string[];
+}
+
+/**
+ * Asks `server`, or those that the system is set up with: they change with the network, and a
+ * resolver keeps those of its own start.
+ */
+export function createReverseResolver(
+  { server, timeoutMs }: Pick<ReverseDnsOptions, "server" | "timeoutMs">,
+  { clock, systemServers = () => new Resolver().getServers() }: ResolverDeps,
+): ReverseResolver {
+  const open = (servers: readonly string[]): Resolver => {
+    const resolver = new Resolver({ timeout: timeoutMs, tries: 1, maxTimeout: timeoutMs });
+    resolver.setServers(servers);
+    return resolver;
+  };
+  let servers = server === "" ? systemServers() : [isIPv6(server) ? `[${server}]` : server];
+  let resolver = open(servers);
+  /** Its queries end by their time limit, or with `cancel`. */
+  let previous: Resolver | undefined;
+  let lookupAtMs = -Infinity;
+  const lookUpServers = (): void => {
+    if (server !== "" || clock.monotonic() < lookupAtMs) return;
+    lookupAtMs = clock.monotonic() + LOOKUP_MS;
+    const now = systemServers();
+    if (now.join() === servers.join()) return;
+    [servers, previous, resolver] = [now, resolver, open(now)];
+  };
   return {
     async resolve(address) {
       try {
@@ -29,10 +58,14 @@ export function createReverseResolver({
         return names.map(hostName).filter((name) => HOST_NAME.test(name));
       } catch (error) {
         if (NONE.has((error as NodeJS.ErrnoException).code ?? "")) return [];
+        lookUpServers();
         throw error;
       }
     },
-    cancel: () => resolver.cancel(),
+    cancel() {
+      resolver.cancel();
+      previous?.cancel();
+    },
   };
 }
 

@@ -23,7 +23,7 @@ function createReverseDns(
   options: ReverseDnsOptions,
 ): ReverseDns {
   const cache = new ReverseDnsCache(
-    { clock, log, resolver: createReverseResolver(options) },
+    { clock, log, resolver: createReverseResolver(options, { clock }) },
     options,
   );
   return {

@@ -2,6 +2,9 @@ import { describe, expect, it } from "vitest";
 import { discover } from "../../../src/monitor/nodemetrics/discovery.ts";
 import type { NodeMetricsOptions } from "../../../src/monitor/options.ts";
 import type { Device } from "../../../src/monitor/providers/model.ts";
+import { Targets, type TargetsDeps } from "../../../src/monitor/nodemetrics/targets.ts";
+import { quietLog } from "../../kernel/state/fixtures/tables.ts";
+import { createManualClock } from "../../kernel/supervisor/manual-clock.ts";
 
 const options: NonNullable<NodeMetricsOptions["discovery"]> = {
   intervalMs: 300_000,
@@ -100,4 +103,29 @@ describe("Discovery of agents", () => {
       }),
     ).toMatchObject({ left: 1, targets: [{ instance: "a" }] });
   });
+});
+
+it("agents are discovered again after the interval, whatever becomes of the wall clock", async () => {
+  const clock = createManualClock();
+  const devices = [device("a")];
+  let backMs = 0;
+  const targets = new Targets(
+    {
+      devices: { size: 1, devices: () => devices } as unknown as TargetsDeps["devices"],
+      provider: undefined as unknown as TargetsDeps["provider"],
+      log: quietLog,
+      clock: { ...clock, now: () => clock.now() - backMs },
+      discoveryMs: 1_000,
+    },
+    { targets: [], discovery: options } as unknown as NodeMetricsOptions,
+  );
+  const found = async (): Promise<string[]> =>
+    (await targets.round(new AbortController().signal)).map(({ instance }) => instance);
+  expect(await found()).toEqual(["a"]);
+  devices.push(device("b"));
+  backMs = 9 * 3_600_000;
+  await clock.advance(options.intervalMs - 1);
+  expect(await found()).toEqual(["a"]);
+  await clock.advance(1);
+  expect(await found()).toEqual(["a", "b"]);
 });

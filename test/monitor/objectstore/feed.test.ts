@@ -441,6 +441,18 @@ describe("A feed of an object store", () => {
     close();
   });
 
+  it("tries what it could not read again in time when the clock was ahead meanwhile", async () => {
+    const key = `${day}/2026-11-20-11-00-00.ndjson`;
+    put(key, '{"a":1}');
+    bucket.faults.set(key, refusal(403, "AccessDenied"));
+    const { run, rows, close } = setUp();
+    await run(NOW_MS + 3 * HOUR_MS);
+    bucket.faults.clear();
+    await run(NOW_MS + 60_000);
+    expect(rows).toEqual([{ a: 1 }]);
+    close();
+  });
+
   it("reads an object that was set aside once its limit is raised", async () => {
     put(`${day}/2026-11-20-11-00-00.ndjson`, '{"a":1}\n{"a":2}\n');
     const first = setUp({ object: { ...limits, records: 1 } });

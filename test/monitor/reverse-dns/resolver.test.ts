@@ -1,10 +1,15 @@
 import { describe, expect, it } from "vitest";
+import { systemClock } from "../../../src/kernel/base/clock.ts";
+import { createManualClock } from "../../kernel/supervisor/manual-clock.ts";
 import { createReverseResolver, isServer } from "../../../src/monitor/reverse-dns/resolver.ts";
 import { startDns, type DnsAnswer } from "../../support/dns.ts";
 
 async function resolved(answer: DnsAnswer, address = "203.0.113.7", timeoutMs = 5_000) {
   await using dns = await startDns(() => answer);
-  const resolver = createReverseResolver({ server: dns.address, timeoutMs });
+  const resolver = createReverseResolver(
+    { server: dns.address, timeoutMs },
+    { clock: systemClock },
+  );
   const names = await resolver
     .resolve(address)
     .catch((error: unknown) => (error as NodeJS.ErrnoException).code);
@@ -41,6 +46,23 @@ describe("a reverse query", () => {
     expect((await resolved("failure")).names).toBe("ESERVFAIL");
     expect((await resolved("silence", "203.0.113.7", 50)).names).toBe("ETIMEOUT");
   });
+});
+
+it("the system's servers are looked up again after a failure, at most every half minute", async () => {
+  await using first = await startDns(() => "failure");
+  await using second = await startDns(() => ["host.example.net"]);
+  const clock = createManualClock();
+  let lookups = 0;
+  let server = first.address;
+  const resolver = createReverseResolver(
+    { server: "", timeoutMs: 5_000 },
+    { clock, systemServers: () => (lookups++, [server]) },
+  );
+  const ask = () => resolver.resolve("203.0.113.7").catch(() => "failed");
+  expect([await ask(), await ask(), lookups]).toEqual(["failed", "failed", 2]);
+  server = second.address;
+  await clock.advance(30_000);
+  expect([await ask(), await ask(), lookups]).toEqual(["failed", ["host.example.net"], 3]);
 });
 
 it.each([

@@ -194,5 +194,14 @@ function channelCredentials({
     ? credentials.createSsl(pem(ca), pem(key), pem(cert), {
         rejectUnauthorized: !insecureSkipVerify,
       })
-    : credentials.createInsecure();
+    : unshared(credentials.createInsecure());
+}
+
+/**
+ * Channels with equal credentials and one address share a connection, and all without TLS are equal:
+ * one that was made anew would go on with the connection of another signal.
+ */
+function unshared(made: ChannelCredentials): ChannelCredentials {
+  made._equals = (other) => other === made;
+  return made;
 }

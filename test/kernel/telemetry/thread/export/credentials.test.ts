@@ -7,7 +7,7 @@ import { startReceiver } from "../../../../support/otlp/receiver.ts";
 import type { Receiver } from "../../../../support/otlp/receiver.ts";
 import { createAuthority, hasOpenssl } from "../../../../support/otlp/authority.ts";
 import { replaceFile, testFolder } from "../../../listen/test-certificates.ts";
-import { level, NEVER_MS, plainLevel, spec, startTelemetry } from "../../fixtures.ts";
+import { happened, level, NEVER_MS, plainLevel, spec, startTelemetry } from "../../fixtures.ts";
 
 let receiver: Receiver | undefined;
 afterEach(async () => {
@@ -146,8 +146,16 @@ describe("A connection of gRPC", () => {
         intervalMs: NEVER_MS,
         reconnectMs: 20,
       },
+      // It keeps its connection, which must not be taken for that of the metrics.
+      logs: {
+        protocol: "grpc",
+        endpoint: `http://127.0.0.1:${(between.address() as AddressInfo).port}`,
+        batchDelayMs: NEVER_MS,
+      },
     });
-    telemetry.scope(spec()).gauge(plainLevel, 1, {});
+    const scope = telemetry.scope(spec());
+    scope.log(happened, "x", { who: "a", count: 1 });
+    scope.gauge(plainLevel, 1, {});
     while (accepted.length < 4) await telemetry.flush(30_000);
     expect(telemetry.status().ledger?.signals.metrics.failures).toBe(0);
     between.close();
