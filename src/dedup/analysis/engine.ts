@@ -122,6 +122,7 @@ export async function analyse(input: AnalysisInput): Promise<AnalysisOutcome> {
         text: source,
         pool,
         signal,
+        breath,
         progress: (done) => input.progress("sign", done, texts.length),
       });
   if (isSettled) input.progress("sign", texts.length, texts.length);

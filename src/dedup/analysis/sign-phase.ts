@@ -9,6 +9,7 @@ import { pack } from "../../../workers/packed.ts";
 import type { SignInput } from "../../../workers/tasks/sign.ts";
 import { sign } from "../../../workers/tasks.ts";
 import type { Arena } from "./arena.ts";
+import type { Breath } from "./breath.ts";
 import type { ClassIndex } from "./class-index.ts";
 import { parametersFingerprint, signatureParametersOf } from "./parameters.ts";
 import type { AnalysisParameters } from "./parameters.ts";
@@ -33,6 +34,7 @@ export interface SignDeps {
   readonly text: TextSource;
   readonly pool: Pool;
   readonly signal: AbortSignal;
+  readonly breath: Breath;
   progress(done: number): void;
 }
 
@@ -45,6 +47,13 @@ export interface SignResult {
 /** A block holds this many classes, or fewer of longer texts. */
 const BLOCK_CLASSES = 256;
 const BLOCK_WORDS = 200_000;
+/** An analysis after a change leaves a block of the few texts that are new. */
+const SMALL_CLASSES = 64;
+/** With more small blocks than this they are put together. */
+const MAX_SMALL_BLOCKS = 100;
+/** Steps of the breath: for reading a block, and for each of its classes. */
+const BLOCK_STEPS = 300;
+const CLASS_STEPS = 50;
 
 /**
  * Signs every class whose text is there. A finished block is durable at once, so a crash loses at
@@ -104,23 +113,30 @@ async function* batches(
 
 /**
  * Takes what the store knows; when more than half of that is of no use any more, the sparse blocks
- * are written anew.
+ * are written anew, and when there are many small ones, those.
  */
 async function adoptStored(deps: SignDeps, fingerprint: Uint8Array): Promise<void> {
-  const { arena, store, signal } = deps;
+  const { arena, store, signal, breath } = deps;
   const seen: { readonly id: number; readonly live: number; readonly total: number }[] = [];
   for await (const { id, buffer } of store.load(fingerprint)) {
     signal.throwIfAborted();
     const block = readBlock(buffer);
     seen.push({ id, ...arena.adopt(id, block) });
     deps.progress(arena.signed);
+    await breath.step(BLOCK_STEPS + CLASS_STEPS * block.classes);
   }
+  if (!store.lasting) return;
   const total = seen.reduce((sum, block) => sum + block.total, 0);
-  if (!store.lasting || arena.signed * 2 >= total) return;
+  const isSparse = arena.signed * 2 < total;
+  const areMany = seen.filter((block) => block.total < SMALL_CLASSES).length > MAX_SMALL_BLOCKS;
+  const unfit = seen.filter(
+    (block) =>
+      (isSparse && block.live * 2 < block.total) || (areMany && block.total < SMALL_CLASSES),
+  );
   await rewrite(
     deps,
     fingerprint,
-    seen.filter((block) => block.live * 2 < block.total).map((block) => block.id),
+    unfit.map(({ id }) => id),
   );
 }
 
@@ -156,6 +172,7 @@ async function rewrite(
       if (arena.isAt(deps.classIndex.find(block.hashes, slot * 32), id, slot))
         kept.push(signatureAt(block, slot));
     emptied.push(id);
+    await deps.breath.step(BLOCK_STEPS + CLASS_STEPS * block.classes);
     if (kept.length >= BLOCK_CLASSES / 2 || emptied.length >= BLOCK_CLASSES) await flush();
   }
   await flush();

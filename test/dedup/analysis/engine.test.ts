@@ -22,6 +22,7 @@ import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { createLog } from "../../../src/kernel/base/log.ts";
 import { createPool } from "../../../src/kernel/pool/pool.ts";
 import { createStateFactory } from "../../../src/kernel/state/state-factory.ts";
+import { readBlock, signatureAt, writeBlock } from "../../../workers/block.ts";
 import { confidence } from "../../../workers/score/confidence.ts";
 import { discriminativeScore } from "../../../workers/score/discriminative.ts";
 import { fuzzyRatio, wordSorted } from "../../../workers/score/fuzzy.ts";
@@ -399,6 +400,43 @@ describe("signatures kept from before", () => {
     expect(outcome.stats.reused).toBeGreaterThan(0);
     expect(outcome.stats.signed).toBeGreaterThan(0);
     expect(edgesOf(outcome)).toEqual(edgesOf(await analyse(inputOf(many))));
+  });
+
+  it("of one text each are put together once there are hundreds, so that an analysis a day stays cheap", async () => {
+    const [whole, single] = [createMemorySketchStore(), createMemorySketchStore()];
+    const many = corpus(600);
+    await analyse(inputOf(many, { sketches: whole }));
+    for await (const buffer of whole.peek()) {
+      const block = readBlock(buffer);
+      const layout = { sketchSize: block.sketchSize, numBands: block.numBands };
+      for (let slot = 0; slot < block.classes; slot += 1)
+        await single.save(writeBlock(block.fingerprint, layout, [signatureAt(block, slot)]));
+    }
+    expect((await ids(single)).length).toBe(many.length);
+    const outcome = await analyse(inputOf(many, { sketches: single }));
+    expect(outcome.stats).toMatchObject({ reused: many.length, signed: 0 });
+    expect((await ids(single)).length).toBeLessThan(10);
+    expect(edgesOf(outcome)).toEqual(edgesOf(await analyse(inputOf(many, { sketches: single }))));
+  });
+
+  it("take turns with other work while they are loaded", async () => {
+    const sketches = createMemorySketchStore();
+    const many = corpus(3_000);
+    await analyse(inputOf(many, { sketches }));
+    let turns = 0;
+    const stop = new AbortController();
+    const count = (): void => {
+      turns += 1;
+      if (!stop.signal.aborted) setImmediate(count);
+    };
+    const progress = (_phase: string, done: number): void => {
+      if (turns === 0) setImmediate(count);
+      if (done === many.length) stop.abort(new Error("loaded"));
+    };
+    await expect(
+      analyse(inputOf(many, { sketches, signal: stop.signal, progress })),
+    ).rejects.toThrow("loaded");
+    expect(turns).toBeGreaterThan(1);
   });
 
   it("serve any selection of the texts, and are written anew when most of them are of no use", async () => {
