@@ -242,7 +242,7 @@ async function assemble(
       ids,
       archives: () => archives,
       afterSync: (changed) =>
-        changed > 0 && settings.get(analysisKeys.autoAnalyze) ? chain?.analyse() : undefined,
+        settings.get(analysisKeys.autoAnalyze) ? chain?.analyse(changed) : undefined,
     }),
   );
   const ai = {
@@ -278,7 +278,7 @@ async function assemble(
   );
   for (const { type } of [sync, analysis])
     jobs.list({ types: [type], limit: 1 }).forEach((job) => lastRuns.note(job));
-  chain = createChain({ jobs, sync, analysis, log });
+  chain = createChain({ jobs, sync, analysis, documents: store, log });
   await jobs.recover();
   const everyMs = archives.length === 0 ? 0 : config.get(dedupSyncInterval);
   const schedule: ScheduleHandle | undefined =
@@ -405,12 +405,8 @@ async function assemble(
           every_s: Math.round(everyMs / 1000),
         });
       if (syncNow) await chain.sync();
-      else if (
-        settings.get(analysisKeys.autoAnalyze) &&
-        store.index.pending > 0 &&
-        jobs.active("sync") === undefined
-      )
-        chain.analyse();
+      else if (settings.get(analysisKeys.autoAnalyze) && jobs.active("sync") === undefined)
+        chain.analyse(0);
     },
     async close(deadlineMs) {
       chain.stop();

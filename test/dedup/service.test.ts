@@ -1,15 +1,22 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { setTimeout } from "node:timers/promises";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { AnalysisService } from "../../src/gen/steward/dedup/v1/analysis_pb.ts";
+import { DocumentService, ProcessingStatus } from "../../src/gen/steward/dedup/v1/documents_pb.ts";
 import { DuplicateService } from "../../src/gen/steward/dedup/v1/duplicates_pb.ts";
 import { JobService, JobStatus, JobType } from "../../src/gen/steward/dedup/v1/jobs_pb.ts";
+import { SyncService } from "../../src/gen/steward/dedup/v1/sync_pb.ts";
+import type { Archive, ArchiveItem } from "../../src/dedup/archives/archive.ts";
 import { openArchive } from "../../src/dedup/archives/open.ts";
 import { ANALYSIS_SCOPE } from "../../src/dedup/analysis/settings.ts";
 import { dedupKeys } from "../../src/dedup/config.ts";
+import { mainStore, textStore } from "../../src/dedup/stores.ts";
+import { documents, texts } from "../../src/dedup/tables.ts";
 import { openDedup, type Dedup } from "../../src/dedup/service.ts";
 import { systemClock } from "../../src/kernel/base/clock.ts";
+import { StewardError } from "../../src/kernel/base/errors.ts";
 import { systemIds } from "../../src/kernel/base/ids.ts";
 import { createLog } from "../../src/kernel/base/log.ts";
 import { loadConfig } from "../../src/kernel/config/load.ts";
@@ -43,6 +50,7 @@ async function live(
   state: string,
   papers: string,
   variables: Readonly<Record<string, string>> = {},
+  other?: readonly Archive[],
 ): Promise<Life> {
   const environment = { STEWARD_DEDUP__SYNC__INTERVAL: "1h", ...variables };
   const { config, findings } = loadConfig({ environment, schema: dedupKeys, readFile: () => "" });
@@ -56,7 +64,7 @@ async function live(
       return scheduler.add(schedule);
     },
   };
-  const archives = [
+  const archives = other ?? [
     openArchive(
       {
         pool,
@@ -94,6 +102,60 @@ async function live(
       await pool.close();
     },
   };
+}
+
+/** The status of each analysis, the newest first. */
+async function analyses(life: Life): Promise<JobStatus[]> {
+  const { data } = await ask(life.bound(JobService), JobService.method.listJobs, {});
+  return data.flatMap(({ type, status }) => (type === JobType.ANALYSIS ? [status] : []));
+}
+
+async function waiting(life: Life): Promise<number> {
+  const { meta } = await ask(life.bound(DocumentService), DocumentService.method.listDocuments, {
+    processingStatus: ProcessingStatus.PENDING,
+  });
+  return meta?.total ?? 0;
+}
+
+/** An archive of which `read` gives the documents, name to text. */
+function scripted(
+  name: string,
+  read: (signal: AbortSignal) => AsyncIterable<Readonly<Record<string, string>>>,
+): Archive {
+  return {
+    name,
+    kind: "jsonl",
+    check: () => Promise.resolve(),
+    async *read({ known, signal }) {
+      for await (const texts of read(signal))
+        yield {
+          items: Object.entries(texts).map(([ref, text]): ArchiveItem =>
+            known(ref, text)
+              ? { kind: "unchanged", ref }
+              : { kind: "document", ref, version: text, title: ref, text, tags: [], notes: [] },
+          ),
+          fraction: 1,
+        };
+    },
+  };
+}
+
+/** Loses the text of a document while the service is closed. */
+async function dropText(directory: string, ref: string): Promise<void> {
+  const state = createStateFactory({ directory, clock: systemClock, log });
+  const main = await state.open(mainStore, never);
+  const text = await state.open(textStore, never);
+  const docNo = main.read((snapshot) => snapshot.find(documents, "ref", ["papers", ref]))[0];
+  if (docNo === undefined) throw new Error(`${ref} is not stored`);
+  await text.write((tx) => tx.delete(texts, docNo));
+  await text.close();
+  await main.close();
+}
+
+/** Waits for the only analysis to end. */
+async function expectAnalysed(life: Life, left = 0): Promise<void> {
+  await vi.waitFor(async () => expect(await analyses(life)).toEqual([JobStatus.COMPLETED]), 60_000);
+  expect(await waiting(life)).toBe(left);
 }
 
 /** Analyses and counts the members of each group. */
@@ -149,5 +211,74 @@ describe("the document service", () => {
     });
     expect(await groupSizes(pinned)).toEqual([3]);
     await pinned.close();
+  });
+});
+
+describe("documents that wait for an analysis", () => {
+  it("get one by the next sync when theirs was cancelled in another archive", async () => {
+    const reached = Promise.withResolvers<void>();
+    let hangs = true;
+    const life = await live(folder(), "", {}, [
+      scripted("first", async function* () {
+        yield smallArchive;
+      }),
+      scripted("second", async function* (signal) {
+        reached.resolve();
+        if (hangs) await setTimeout(60_000, undefined, { signal });
+        yield {};
+      }),
+    ]);
+    const { data } = await ask(life.bound(SyncService), SyncService.method.startSync, {});
+    await reached.promise;
+    const job = { jobId: data?.jobId ?? "" };
+    await ask(life.bound(JobService), JobService.method.cancelJob, job);
+    await follow(life.bound(JobService), JobService.method.watchJob, job);
+    expect(await waiting(life)).toBe(7);
+    hangs = false;
+    await life.tick();
+    await expectAnalysed(life);
+    await life.close();
+  });
+
+  it("get one by the sync that stored them, though no archive was read to its end", async () => {
+    const life = await live(folder(), "", {}, [
+      scripted("broken", async function* () {
+        // Read ahead: only the last ones are lost with the failure.
+        for (const [ref, text] of Object.entries(smallArchive)) yield { [ref]: text };
+        throw new StewardError("upstream", "the rest cannot be read");
+      }),
+    ]);
+    await expect(life.tick()).rejects.toThrow("the rest cannot be read");
+    await expectAnalysed(life);
+    await life.close();
+  });
+
+  it("get one by the next sync when none was to start by itself before", async () => {
+    const papers = folder();
+    writeFiles(papers, smallArchive);
+    const life = await live(folder(), papers);
+    await life.dedup.settings.change(ANALYSIS_SCOPE, { auto_analyze: false });
+    await life.tick();
+    expect(await waiting(life)).toBe(7);
+    await life.dedup.settings.change(ANALYSIS_SCOPE, { auto_analyze: true });
+    await life.tick();
+    await expectAnalysed(life);
+    await life.close();
+  });
+
+  it("get none by each sync while what they wait for is a text that is missing", async () => {
+    const [state, papers] = [folder(), folder()];
+    writeFiles(papers, smallArchive);
+    const off = await live(state, papers, { STEWARD_DEDUP__ANALYSIS__AUTO_ANALYZE: "false" });
+    await off.tick();
+    await off.close();
+    await dropText(state, "notes/lone.html");
+    const life = await live(state, papers);
+    await life.tick();
+    await expectAnalysed(life, 1);
+    await life.tick();
+    await life.tick();
+    expect(await analyses(life)).toEqual([JobStatus.COMPLETED]);
+    await life.close();
   });
 });

@@ -81,6 +81,8 @@ export interface PlanDeps extends Omit<DescribeDeps, "facts" | "text"> {
   readonly readAtMs: number;
 }
 
+type DescriptionAge = Pick<PlanDeps, "syncedAtMs" | "readAtMs">;
+
 /**
  * Whether a found group is what readers see already: the same members, pairs and scores, and no
  * member was stored since it was described.
@@ -88,14 +90,29 @@ export interface PlanDeps extends Omit<DescribeDeps, "facts" | "text"> {
 export function isAsListed(
   { found, known }: Continued,
   index: Pick<GroupIndex, "find">,
-  { syncedAtMs }: Pick<PlanDeps, "syncedAtMs">,
+  age: DescriptionAge,
 ): boolean {
   const listed = known && index.find(known.id);
   return (
     listed !== undefined &&
     !listed.gained &&
-    found.members.every((docNo) => (syncedAtMs(docNo) ?? Infinity) < listed.updatedAtMs) &&
+    isDescribed(found.members, listed.updatedAtMs, age) &&
     listed.content === contentOfFindings(found)
+  );
+}
+
+/**
+ * Whether the members are as they were when their group was described. A description from the
+ * future was made before the clock was set back, and its time compares with none.
+ */
+function isDescribed(
+  members: readonly number[],
+  describedAtMs: number,
+  { syncedAtMs, readAtMs }: DescriptionAge,
+): boolean {
+  return (
+    describedAtMs <= readAtMs &&
+    members.every((docNo) => (syncedAtMs(docNo) ?? Infinity) < describedAtMs)
   );
 }
 
@@ -168,15 +185,10 @@ function readRows(found: readonly FoundGroup[], env: Env): Map<number, DocumentR
 function unchangedRow(
   found: FoundGroup,
   id: string,
-  { env, syncedAtMs }: Pick<PlanDeps, "env" | "syncedAtMs">,
+  deps: Pick<PlanDeps, "env"> & DescriptionAge,
 ): GroupRow | undefined {
-  const row = env.read((snapshot) => readGroup(snapshot, id)?.row);
-  if (
-    !row ||
-    row.outdated ||
-    found.members.some((docNo) => (syncedAtMs(docNo) ?? Infinity) >= row.updatedAtMs)
-  )
-    return undefined;
+  const row = deps.env.read((snapshot) => readGroup(snapshot, id)?.row);
+  if (!row || row.outdated || !isDescribed(found.members, row.updatedAtMs, deps)) return undefined;
   return sameScores(groupRow(found, row), row) ? row : undefined;
 }
 

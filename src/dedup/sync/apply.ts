@@ -1,11 +1,13 @@
 /** Stores what a batch of an archive brought: texts first, then the rows that point to them. */
 import type { DocumentRow } from "../../gen/steward/state/v1/dedup_pb.ts";
 import { cutText } from "../../../workers/text/decode.ts";
+import type { Clock } from "../../kernel/base/clock.ts";
 import { assert } from "../../kernel/base/errors.ts";
+import type { Tx } from "../../kernel/state/types.ts";
 import type { DigestedDocument } from "../archives/archive.ts";
 import { rowBatches } from "../documents/row-batches.ts";
 import type { StoredText } from "../documents/store.ts";
-import { setMetaDocNos, setMetaNumber } from "../meta.ts";
+import { metaNumber, setMetaDocNos, setMetaNumber } from "../meta.ts";
 import type { DigestedBatch } from "./digest.ts";
 import { planLabels, planRow } from "./plan.ts";
 import type { Plan } from "./plan.ts";
@@ -49,7 +51,7 @@ export async function applyBatch(
       matched.delete(item.ref);
       if (item.below === true) part.seen.hideBelow(item.ref);
       if (row === undefined) continue;
-      const relabelled = item.labels && planLabels(row, item.labels, run);
+      const relabelled = item.labels && planLabels(row, item.labels, run.serial);
       if (relabelled === undefined) keep(run, part, row);
       else plans.push(relabelled);
       continue;
@@ -84,7 +86,7 @@ function planDocument(
   const plan = planRow(before, item, {
     archive: name,
     serial: run.serial,
-    syncedAtMs: run.startedAtMs,
+    startedAtMs: run.startedAtMs,
     name: () => ({ docNo: run.nextDocNo++, id: run.ids.nanoid() }),
   });
   if (plan !== undefined) return { plan };
@@ -140,8 +142,18 @@ function writeRows(run: SyncRun, rows: readonly Planned[]): Promise<void> {
   const left = [...run.rewriting];
   const { nextDocNo } = run;
   return commit(run, (tx) => {
-    for (const { row } of rows) run.store.put(tx, row);
+    const syncedAtMs = writtenAtMs(tx, run.clock);
+    for (const { row } of rows) run.store.put(tx, { ...row, syncedAtMs });
     setMetaNumber(tx, "nextDocNo", nextDocNo);
     if (settled > 0) setMetaDocNos(tx, "rewriting", left);
   });
+}
+
+/**
+ * Now, but later than the last analysis even when the clock was set back: a group counts as
+ * described while its members were stored before.
+ */
+function writtenAtMs(tx: Tx, clock: Clock): number {
+  const analysedAtMs = metaNumber(tx, "lastAnalysisAtMs");
+  return analysedAtMs === undefined ? clock.now() : Math.max(clock.now(), analysedAtMs + 1);
 }

@@ -44,8 +44,8 @@ export interface SyncDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   /**
-   * Called near the end of each sync that read at least one archive, with the number of documents
-   * inserted, given another text, and removed.
+   * Called near the end of each sync that was not interrupted, also when archives could not be read,
+   * with the number of documents inserted, given another text, and removed.
    */
   readonly afterSync?: (changed: number) => void | Promise<void>;
   readonly report?: Pick<DedupReport, "sync">;
@@ -223,7 +223,7 @@ async function finish(
       setMetaNumber(tx, "lastSyncCount", tally.inserted + tally.updated);
     });
   }
-  if (parts.length > broken.length) await deps.afterSync?.(changed);
+  await deps.afterSync?.(changed);
   const [first] = broken;
   if (first !== undefined)
     throw failure(first, broken.length, parts.length, tally.inserted, tally.updated);

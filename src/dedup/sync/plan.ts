@@ -7,6 +7,7 @@ import { fingerprintOf } from "./fingerprint.ts";
 
 /** A row to write. */
 export interface Plan {
+  /** Its `syncedAtMs` is set in the transaction that writes it. */
   readonly row: DocumentRow;
   /** The row that stands now, undefined for a new document. */
   readonly before: DocumentRow | undefined;
@@ -23,7 +24,8 @@ export interface Plan {
 export interface Circumstances {
   readonly archive: string;
   readonly serial: number;
-  readonly syncedAtMs: number;
+  /** Start of the sync. */
+  readonly startedAtMs: number;
   /** Number and id for a document that is not known. */
   readonly name: () => { readonly docNo: number; readonly id: string };
 }
@@ -51,11 +53,11 @@ export function planRow(
     fingerprint: fingerprintOf(document.version),
     contentHash,
     wordCount: digest.wordCount,
-    syncedAtMs: circumstances.syncedAtMs,
+    syncedAtMs: circumstances.startedAtMs,
     pending: newText || before.pending,
     seenIn: circumstances.serial,
     truncated: document.truncated === true,
-    firstSeenAtMs: before === undefined ? circumstances.syncedAtMs : before.firstSeenAtMs,
+    firstSeenAtMs: before === undefined ? circumstances.startedAtMs : before.firstSeenAtMs,
     ...present("pageCount", document.pageCount),
     ...present("paperlessId", document.paperlessId),
     ...present("correspondent", document.correspondent),
@@ -75,7 +77,7 @@ export function planRow(
 export function planLabels(
   before: DocumentRow,
   labels: DocumentLabels,
-  { serial, startedAtMs }: { readonly serial: number; readonly startedAtMs: number },
+  serial: number,
 ): Plan | undefined {
   const isSame =
     before.correspondent === labels.correspondent &&
@@ -87,7 +89,6 @@ export function planLabels(
   const row = create(DocumentRowSchema, {
     ...rest,
     tags: [...labels.tags],
-    syncedAtMs: startedAtMs,
     seenIn: serial,
     ...present("correspondent", labels.correspondent),
     ...present("documentType", labels.documentType),

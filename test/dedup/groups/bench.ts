@@ -14,6 +14,7 @@ import {
   createMemorySketchStore,
   sketchTables,
 } from "../../../src/dedup/analysis/sketch-store.ts";
+import type { Archive, ArchiveItem } from "../../../src/dedup/archives/archive.ts";
 import type { DocumentStore } from "../../../src/dedup/documents/store.ts";
 import { openDocumentStore } from "../../../src/dedup/documents/store.ts";
 import type { GroupIndex } from "../../../src/dedup/groups/index.ts";
@@ -21,6 +22,7 @@ import type { Membership } from "../../../src/dedup/groups/membership.ts";
 import { createMembership } from "../../../src/dedup/groups/membership.ts";
 import type { StoredGroup } from "../../../src/dedup/groups/store.ts";
 import { openGroupIndex, readGroup } from "../../../src/dedup/groups/store.ts";
+import { createSyncJob } from "../../../src/dedup/sync/job.ts";
 import { decisions, documents, groups, meta, texts } from "../../../src/dedup/tables.ts";
 import { GroupStatus } from "../../../src/gen/steward/dedup/v1/groups_pb.ts";
 import { DocumentRowSchema } from "../../../src/gen/steward/state/v1/dedup_pb.ts";
@@ -36,6 +38,7 @@ import { countWords, textHash } from "../../workers/text/identity.ts";
 import { openEnv, temporaryFolder } from "../../kernel/state/fixtures/tables.ts";
 import type { InlinePool } from "../inline-pool.ts";
 import { createInlinePool } from "../inline-pool.ts";
+import { countingIds } from "../store-bench.ts";
 
 /** What a document may have beside its text. */
 type Fields = Partial<
@@ -58,6 +61,8 @@ export interface Bench {
   /** Stores a document, or its new text and fields; a new text waits for the next analysis. */
   put(docNo: number, text: string, fields?: Fields): Promise<void>;
   remove(docNo: number): Promise<void>;
+  /** Runs a sync of the archive `box`, which has what `read` gives, batch by batch. */
+  sync(read: () => AsyncIterable<readonly ArchiveItem[]>): Promise<void>;
   /** Runs the job to its end; `beforeCommit` sees each transaction before it happens. */
   analyse(options?: {
     force?: boolean;
@@ -99,6 +104,7 @@ export async function openBench(
   const store = await openDocumentStore({ env, textEnv }, { archiveOrder: ["box"], signal });
   const index = await openGroupIndex(env, { signal });
   const clock = createTestClock();
+  const ids = countingIds();
   const sketches = options.sketches ?? createMemorySketchStore();
   const sketchEnv = await openEnv(`${directory}/sketch`, { tables: sketchTables });
   const verdicts = createEnvVerdictStore(sketchEnv);
@@ -161,6 +167,28 @@ export async function openBench(
         store.remove(tx, docNo);
       });
     },
+    async sync(read) {
+      clock.advance(1_000);
+      const box: Archive = {
+        name: "box",
+        kind: "jsonl",
+        check: () => Promise.resolve(),
+        async *read() {
+          for await (const items of read()) yield { items, fraction: 1 };
+        },
+      };
+      const sync = createSyncJob({
+        env,
+        store,
+        archives: () => [box],
+        groups: membership,
+        pool,
+        clock,
+        ids,
+      });
+      const input = { force: false, purge: false };
+      await sync.run(createContext(env, input, signal, () => undefined));
+    },
     async analyse({ force = false, signal: cancel = signal, beforeCommit = () => undefined } = {}) {
       clock.advance(1_000);
       return await job.run(createContext(env, { force }, cancel, beforeCommit));
@@ -186,12 +214,12 @@ export async function openBench(
   };
 }
 
-function createContext(
+function createContext<I>(
   env: Env,
-  input: AnalysisInput,
+  input: I,
   signal: AbortSignal,
   beforeCommit: (count: number) => void | Promise<void>,
-): JobContext<AnalysisInput> {
+): JobContext<I> {
   let commits = 0;
   return {
     id: "job",

@@ -204,6 +204,7 @@ describe("labels that changed without their document", () => {
       papers.documents.set(ref, { text, labels: { tags: ["in", "tax"], documentType: "Bill" } });
     const before = side.store.byRef("papers", "2");
     const result = await side.sync();
+    const atMs = side.clock.now();
     const after = side.store.byRef("papers", "2");
     expect(result).toMatchObject({ updated: 3, inserted: 0, skipped: 0 });
     expect(after).toMatchObject({
@@ -212,6 +213,8 @@ describe("labels that changed without their document", () => {
       pending: before?.pending,
       tags: ["in", "tax"],
       documentType: "Bill",
+      syncedAtMs: atMs,
+      firstSeenAtMs: before?.firstSeenAtMs,
     });
     expect(after?.correspondent).toBeUndefined();
     expect(after && (await side.store.fullText(after))).toBe("words of 1");

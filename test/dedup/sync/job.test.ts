@@ -216,6 +216,43 @@ describe("a sync", () => {
     expect(side.store.byRef("s", "a")).toMatchObject({ title: "two", pending: false });
   });
 
+  it("notes when a row was written, and when the sync began that brought the document", async () => {
+    let title = "one";
+    const side = await openSide([
+      scripted("s", () => {
+        side.clock.advance(5_000);
+        return [{ ...documentOf("a", "text", title), title }];
+      }),
+    ]);
+    const firstMs = side.clock.now() + 60_000;
+    await side.sync();
+    expect(side.store.byRef("s", "a")).toMatchObject({
+      syncedAtMs: firstMs + 5_000,
+      firstSeenAtMs: firstMs,
+    });
+    title = "two";
+    await side.sync();
+    expect(side.store.byRef("s", "a")).toMatchObject({
+      syncedAtMs: firstMs + 70_000,
+      firstSeenAtMs: firstMs,
+    });
+  });
+
+  it("tells of what it stored though every archive failed", async () => {
+    const broken = (ref: string): Archive => ({
+      ...scripted("s", () => []),
+      async *read() {
+        yield { items: [documentOf(ref, `text ${ref}`)], fraction: 0.5 };
+        throw new StewardError("upstream", "the rest cannot be read");
+      },
+    });
+    const side = await openSide([broken("a")]);
+    await expect(side.sync()).rejects.toThrow("the rest cannot be read");
+    side.archives = [broken("b")];
+    await expect(side.sync()).rejects.toThrow("the rest cannot be read");
+    expect(side.changes).toEqual([1, 1]);
+  });
+
   it("refuses to believe an archive that is suddenly empty, unless forced", async () => {
     const path = folderWith({ "a.txt": "a", "b.txt": "b" });
     const side = await openSide([folder("notes", path)]);

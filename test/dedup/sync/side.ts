@@ -13,6 +13,7 @@ const pool = createInlinePool();
 
 /** One Steward's document side, whose syncs run without the job machinery. */
 export interface Side extends StoreBench {
+  readonly clock: ReturnType<typeof createHandClock>;
   readonly changes: number[];
   readonly forgotten: number[];
   archives: Archive[];
@@ -36,6 +37,7 @@ export async function openSide(archives: Archive[]): Promise<Side> {
   const ids = countingIds();
   const side: Side = {
     ...bench,
+    clock,
     changes: [],
     forgotten: [],
     archives,
