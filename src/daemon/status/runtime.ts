@@ -1,6 +1,7 @@
 /** Memory and activity of the process for the status: current values and their history. */
 import { availableParallelism } from "node:os";
 import { PerformanceObserver } from "node:perf_hooks";
+import { getHeapStatistics } from "node:v8";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { RuntimeSchema } from "../../gen/steward/monitor/v1/process_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
@@ -31,7 +32,8 @@ export function processReadings(): RuntimeReadings & Disposable {
   });
   collector.observe({ entryTypes: ["gc"] });
   return {
-    heapBytes: () => process.memoryUsage().heapUsed,
+    // Not process.memoryUsage(), which fails when no file can be opened.
+    heapBytes: () => getHeapStatistics().used_heap_size,
     workers: () => threads.count(),
     collections: () => collections,
     uptimeMs: () => process.uptime() * MILLISECONDS,

@@ -37,7 +37,8 @@ const help: Readonly<Record<keyof AnalysisParameters, string>> = {
   discriminativePenaltyStrength:
     "How much differing dates, amounts and numbers lower the confidence, in percent. 0 ignores them.",
   fuzzySampleSize: "Number of characters from the start of a text that the fuzzy ratio compares.",
-  autoAnalyze: "Starts an analysis after each sync that changed something or left documents waiting.",
+  autoAnalyze:
+    "Starts an analysis after each sync that changed something or left documents waiting.",
 };
 
 type Keys = { readonly [K in NumberName]: Key<number> } & { readonly autoAnalyze: Key<boolean> };

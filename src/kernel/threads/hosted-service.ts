@@ -97,7 +97,10 @@ export interface ThreadHost extends Component {
    * the signal, and when the service stops or breaks.
    */
   events(topic: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
-  /** Passes new ports of `HostDeps.ports` to a running service; otherwise a no-op. */
+  /**
+   * Passes new ports of `HostDeps.ports` to a running service, and to a starting one as soon as it
+   * has started; otherwise a no-op.
+   */
   renewPorts(): void;
   /** Last known state of its components. */
   states(): readonly ComponentState[];

@@ -16,6 +16,8 @@ import { createThreadLog } from "./log-lines.ts";
 import { ownBytes, type FromThread, type ToThread } from "./calls/messages.ts";
 import { startServiceInstance, type ServiceInstance } from "./service-instance.ts";
 
+type Ports = (ToThread & { readonly kind: "ports" })["ports"];
+
 const port = parentPort;
 assert(port !== null, "this file is the entry of a thread");
 const boot = workerData as Boot;
@@ -30,6 +32,8 @@ const topics = new Set<string>();
 const starting = new AbortController();
 let dispatcher: Dispatcher | undefined;
 let instance: ServiceInstance | undefined;
+/** The newest ports that came while the service starts. */
+let waitingPorts: Ports | undefined;
 /** No heartbeats any more. */
 let ended = false;
 
@@ -48,7 +52,7 @@ port.on("message", (message: ToThread) => {
     case "unlisten":
       return void topics.delete(message.topic);
     case "ports":
-      return instance?.renewPorts(message.ports);
+      return renewPorts(message.ports);
     case "stop":
       return void stop(message.deadlineMs);
   }
@@ -62,6 +66,7 @@ try {
     boot.options,
     starting.signal,
   );
+  if (waitingPorts !== undefined) instance.renewPorts(waitingPorts);
   const { service } = instance;
   collectStartGarbage();
   dispatcher = new Dispatcher(createAnswers(service), post, systemClock);
@@ -74,6 +79,12 @@ try {
 } catch (error) {
   ended = true;
   post({ kind: "broken", error: writeError(error) });
+}
+
+function renewPorts(ports: Ports): void {
+  if (instance !== undefined) return instance.renewPorts(ports);
+  for (const unused of Object.values(waitingPorts ?? {})) unused.close();
+  waitingPorts = ports;
 }
 
 function publish(topic: string, body: Uint8Array): void {

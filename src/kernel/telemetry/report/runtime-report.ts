@@ -5,7 +5,7 @@ import { GCProfiler, getHeapStatistics } from "node:v8";
 import type { Worker } from "node:worker_threads";
 import * as self from "./self-metrics.ts";
 import { watchOpenFiles } from "./open-files.ts";
-import type { Scope } from "../types.ts";
+import type { Row, Scope } from "../types.ts";
 
 const MICROSECONDS = 1_000_000;
 const MILLISECONDS = 1_000;
@@ -21,15 +21,21 @@ export function reportProcess(scope: Scope, build: { readonly version: string })
   const openFiles = watchOpenFiles();
   const observer = scope.observe(() => {
     const cpu = process.cpuUsage();
-    const memory = process.memoryUsage();
+    const heap = getHeapStatistics();
+    const residentBytes = readIfPossible(() => process.memoryUsage.rss());
     const { count, seconds, allocated } = collections.read();
     scope.total(self.processCpuTime, cpu.user / MICROSECONDS, { "cpu.mode": "user" });
     scope.total(self.processCpuTime, cpu.system / MICROSECONDS, { "cpu.mode": "system" });
     scope.gauge(self.processUptime, process.uptime(), {});
     scope.gauge(self.processStartTime, STARTED_SECONDS, {});
-    scope.gauge(self.processResidentMemory, memory.rss, {});
+    gaugeOrNone(scope, self.processResidentMemory, residentBytes);
+    gaugeOrNone(scope, self.memorySys, residentBytes);
     if (openFiles !== undefined) {
-      scope.gauge(self.processOpenFds, openFiles.count(), {});
+      gaugeOrNone(
+        scope,
+        self.processOpenFds,
+        readIfPossible(() => openFiles.count()),
+      );
       if (openFiles.limit !== undefined) scope.gauge(self.processMaxFds, openFiles.limit, {});
     }
     scope.gauge(self.up, 1, {});
@@ -44,16 +50,30 @@ export function reportProcess(scope: Scope, build: { readonly version: string })
     scope.total(self.memoryAlloc, allocated, {});
     scope.gauge(self.maxProcs, availableParallelism(), {});
     scope.gauge(self.workers, threads.count(), {});
-    scope.gauge(self.heapAlloc, memory.heapUsed, {});
-    scope.gauge(self.heapInuse, getHeapStatistics().total_physical_size, {});
-    scope.gauge(self.heapSys, memory.heapTotal, {});
-    scope.gauge(self.memorySys, memory.rss, {});
+    scope.gauge(self.heapAlloc, heap.used_heap_size, {});
+    scope.gauge(self.heapInuse, heap.total_physical_size, {});
+    scope.gauge(self.heapSys, heap.total_heap_size, {});
   });
   return {
     [Symbol.dispose]: () => {
       for (const each of [observer, collections, threads]) each[Symbol.dispose]();
     },
   };
+}
+
+/** What Linux reads from /proc; undefined when it cannot, e.g. while no more file can be opened. */
+function readIfPossible(read: () => number): number | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Without a value the series ends, so that no old one is exported. */
+function gaugeOrNone(scope: Scope, row: Row<never, "gauge">, value: number | undefined): void {
+  if (value === undefined) scope.end(row, {});
+  else scope.gauge(row, value, {});
 }
 
 /** Counts the main thread and its live workers; workers started before are not counted. */

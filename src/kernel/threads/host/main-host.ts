@@ -14,6 +14,9 @@ export class MainHost extends HostBase implements ThreadHost {
   #instance: (ServiceInstance & { readonly answer: Answer }) | undefined;
   /** The ports currently in use. */
   #ports: readonly MessagePort[] = [];
+  #isStarting = false;
+  /** `renewPorts` was called while it starts. */
+  #hasOldPorts = false;
   #inFlight = 0;
   #calls = 0;
 
@@ -28,13 +31,20 @@ export class MainHost extends HostBase implements ThreadHost {
     const options: unknown = structuredClone(this.spec.options);
     const publish = (topic: string, body: Uint8Array): void =>
       this.topics.publish(topic, new Uint8Array(body));
-    const instance = await startServiceInstance(
-      { clock, ids, log: this.deps.log.child(this.name), publish, ports: this.#newPorts() },
-      this.spec.code,
-      options,
-      signal,
-    );
-    this.#instance = { ...instance, answer: createAnswers(instance.service) };
+    this.#isStarting = true;
+    this.#hasOldPorts = false;
+    try {
+      const instance = await startServiceInstance(
+        { clock, ids, log: this.deps.log.child(this.name), publish, ports: this.#newPorts() },
+        this.spec.code,
+        options,
+        signal,
+      );
+      this.#instance = { ...instance, answer: createAnswers(instance.service) };
+    } finally {
+      this.#isStarting = false;
+    }
+    if (this.#hasOldPorts) this.renewPorts();
   }
 
   async stop(deadlineMs: number): Promise<void> {
@@ -81,6 +91,7 @@ export class MainHost extends HostBase implements ThreadHost {
   }
 
   renewPorts(): void {
+    if (this.#isStarting) this.#hasOldPorts = true;
     if (this.#instance === undefined) return;
     const before = this.#ports;
     this.#instance.renewPorts(this.#newPorts());

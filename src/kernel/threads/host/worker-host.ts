@@ -21,6 +21,11 @@ import { createRemoteService } from "../calls/remote-service.ts";
 const SILENT_MS = 10_000;
 const LOST_MS = 60_000;
 /**
+ * A check of the heartbeat that is later than this follows a pause, e.g. SIGSTOP: the thread gets
+ * the whole time again.
+ */
+const LATE_MS = 5_000;
+/**
  * Young generation of one thread: unbounded, V8 grows it to 100 MiB for a few per cent of speed and
  * longer pauses.
  */
@@ -32,6 +37,7 @@ export class WorkerHost extends HostBase implements ThreadHost {
   readonly #calls: PendingCalls;
   #worker: Worker | undefined;
   #service: Service | undefined;
+  #isStarting = false;
   #state: StateMessage | undefined;
   #lastMessageMs = 0;
   #watch: Disposable | undefined;
@@ -54,6 +60,7 @@ export class WorkerHost extends HostBase implements ThreadHost {
     const lines = createRelayedLog(this.deps.log, this.name);
     const worker = this.#launch(lines.boot);
     this.#worker = worker;
+    this.#isStarting = true;
     this.#lastMessageMs = this.deps.clock.monotonic();
     const lost = (error: unknown): void => {
       if (this.#worker !== worker) return;
@@ -91,6 +98,7 @@ export class WorkerHost extends HostBase implements ThreadHost {
     const endsAtMs = this.deps.clock.monotonic() + deadlineMs - TERMINATE_MS;
     this.#watch?.[Symbol.dispose]();
     this.#service = undefined;
+    this.#isStarting = false;
     if (worker !== undefined) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#stopped = resolve;
@@ -143,7 +151,8 @@ export class WorkerHost extends HostBase implements ThreadHost {
   }
 
   renewPorts(): void {
-    if (this.#service === undefined) return;
+    // A starting thread keeps them until its service has started; a stopping one needs none.
+    if (this.#service === undefined && !this.#isStarting) return;
     const ports = this.deps.ports?.() ?? {};
     this.#worker?.postMessage({ kind: "ports", ports } satisfies ToThread, Object.values(ports));
   }
@@ -189,6 +198,7 @@ export class WorkerHost extends HostBase implements ThreadHost {
       `${code.name} binds ${wanted.join(", ")}`,
     );
     this.#service = createRemoteService(code.name, descriptors, plain, this);
+    this.#isStarting = false;
     started();
   }
 
@@ -211,10 +221,13 @@ export class WorkerHost extends HostBase implements ThreadHost {
 
   #watchLife(lost: (error: unknown) => void): void {
     const { clock } = this.deps;
+    let dueAtMs = clock.monotonic();
     const look = (): void => {
       const worker = this.#worker;
       if (worker === undefined) return;
-      if (clock.monotonic() - this.#lastMessageMs > LOST_MS) {
+      const nowMs = clock.monotonic();
+      if (nowMs - dueAtMs > LATE_MS) this.#lastMessageMs = nowMs;
+      if (nowMs - this.#lastMessageMs > LOST_MS) {
         lost(
           new StewardError(
             "deadline",
@@ -224,7 +237,8 @@ export class WorkerHost extends HostBase implements ThreadHost {
         void worker.terminate();
         return;
       }
-      this.#watch = clock.timer(clock.monotonic() + STATE_MS, look);
+      dueAtMs = nowMs + STATE_MS;
+      this.#watch = clock.timer(dueAtMs, look);
     };
     look();
   }
@@ -233,6 +247,7 @@ export class WorkerHost extends HostBase implements ThreadHost {
     this.#watch?.[Symbol.dispose]();
     this.#worker = undefined;
     this.#service = undefined;
+    this.#isStarting = false;
     this.#state = undefined;
     this.#stopped?.();
     this.#stopped = undefined;

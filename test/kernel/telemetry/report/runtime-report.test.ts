@@ -1,6 +1,9 @@
+import fs from "node:fs";
 import { open } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { Worker } from "node:worker_threads";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { systemClock } from "../../../../src/kernel/base/clock.ts";
 import { reportComponents } from "../../../../src/kernel/telemetry/report/service-report.ts";
 import { softLimit, watchOpenFiles } from "../../../../src/kernel/telemetry/report/open-files.ts";
 import {
@@ -11,6 +14,8 @@ import type { Row } from "../../../../src/kernel/telemetry/types.ts";
 import * as self from "../../../../src/kernel/telemetry/report/self-metrics.ts";
 import { parseExposition } from "../exposition-parser.ts";
 import { scrape, spec, startTelemetry } from "../fixtures.ts";
+import type { SeriesScope } from "../../../../src/kernel/telemetry/writer/scope.ts";
+import { createTelemetryWriter } from "../../../../src/kernel/telemetry/writer/writer.ts";
 import { familyName } from "../../../../src/kernel/telemetry/exposition/naming.ts";
 
 describe("The report of the runtime", () => {
@@ -84,6 +89,34 @@ describe("The report of the runtime", () => {
     },
   );
 
+  it.skipIf(process.platform !== "linux")(
+    "leaves out what cannot be read while no file can be opened, and shows everything else",
+    () => {
+      const scope = createTelemetryWriter({ clock: systemClock }).scope(spec()) as SeriesScope;
+      using _report = reportProcess(scope, { version: "1" });
+      const shown = (): readonly string[] => {
+        scope.snapshot(() => undefined);
+        return scope
+          .cardinality()
+          .metrics.filter(({ series }) => series > 0)
+          .map(({ name }) => name)
+          .toSorted();
+      };
+      const before = shown();
+      const restore = useUpFiles();
+      const during = shown();
+      restore();
+      expect(before.filter((name) => !during.includes(name))).toEqual([
+        "process.open_fds",
+        "process.resident_memory",
+        "svc.runtime.memory.sys",
+      ]);
+      expect(during).toContain("svc.runtime.memory.heap_alloc");
+      expect(scope.cardinality().refused.invalid).toBe(0);
+      expect(shown()).toEqual(before);
+    },
+  );
+
   it("counts threads while they live", async () => {
     using threads = watchThreads();
     const worker = new Worker("setInterval(() => {}, 1000)", { eval: true });
@@ -93,3 +126,22 @@ describe("The report of the runtime", () => {
     expect(threads.count()).toBe(1);
   });
 });
+
+/** From now on reading /proc fails, until the returned function is called or the test ends. */
+function useUpFiles(): () => void {
+  const { memoryUsage } = process;
+  const { readdirSync } = fs;
+  const fail = (): never => {
+    throw Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" });
+  };
+  const restore = (): void => {
+    process.memoryUsage = memoryUsage;
+    fs.readdirSync = readdirSync;
+    syncBuiltinESMExports();
+  };
+  onTestFinished(restore);
+  process.memoryUsage = Object.assign(fail, { rss: fail });
+  fs.readdirSync = fail as unknown as typeof fs.readdirSync;
+  syncBuiltinESMExports();
+  return restore;
+}

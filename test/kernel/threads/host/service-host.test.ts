@@ -2,7 +2,7 @@ import { MessageChannel } from "node:worker_threads";
 import type { MessagePort } from "node:worker_threads";
 import { create, type DescMethodUnary, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { systemClock } from "../../../../src/kernel/base/clock.ts";
+import { type Clock, systemClock } from "../../../../src/kernel/base/clock.ts";
 import { systemIds } from "../../../../src/kernel/base/ids.ts";
 import { createLog } from "../../../../src/kernel/base/log.ts";
 import { Secret } from "../../../../src/kernel/base/secret.ts";
@@ -150,6 +150,27 @@ describe.each<Placement>(["main", "thread"])("the ports of a service placed on %
     await host.stop(5000);
     host.renewPorts();
     expect(ours).toHaveLength(2);
+  });
+
+  it("can be renewed while it starts, however often", async () => {
+    const { ports, ours, ask } = pingPorts();
+    const gate = new Int32Array(new SharedArrayBuffer(4));
+    const host = createServiceHost({ ...deps, ports }, sampleModule, {
+      on,
+      options: { greeting: "hello", gate },
+    });
+    const starting = host.start(never, () => undefined);
+    await expect.poll(() => ours.length).toBe(1);
+    for (let renewal = 0; renewal < 3; renewal += 1) {
+      ours.at(-1)?.close();
+      host.renewPorts();
+    }
+    Atomics.store(gate, 0, 1);
+    Atomics.notify(gate, 0);
+    await starting;
+    expect(ours.length).toBeGreaterThan(1);
+    expect(await ask(ours.length - 1, "first")).toBe("first heard");
+    await host.stop(5000);
   });
 
   it("do not hold a stop up beyond its deadline", async () => {
@@ -538,6 +559,32 @@ describe("a service in a thread of its own", () => {
     await lost;
     await host.stop(1000);
     expect(clock.timers()).toBe(0);
+  });
+
+  it("is not lost after a pause of the whole process, which its heartbeat did not outlast", async () => {
+    let pausedMs = 0;
+    let look: (() => void) | undefined;
+    const clock: Clock = {
+      now: () => systemClock.now(),
+      monotonic: () => systemClock.monotonic() + pausedMs,
+      timer(atMs, run) {
+        look = run;
+        return systemClock.timer(atMs, run);
+      },
+    };
+    const broken: unknown[] = [];
+    const host = createServiceHost({ ...deps, clock }, sampleModule, {
+      on: "thread",
+      options: { greeting: "hello" },
+    });
+    onTestFinished(() => host.stop(5000));
+    await host.start(never, (error) => void broken.push(error));
+    pausedMs = 61_000;
+    look?.();
+    expect(await unary(host, "listSamples", { shelfId: "7" })).toMatchObject({
+      data: [{ text: "hello 7" }],
+    });
+    expect(broken).toEqual([]);
   });
 
   it("sees no variable that may hold a secret", async () => {

@@ -1,0 +1,119 @@
+import { Agent, get } from "node:http";
+import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { afterAll, expect, it, onTestFinished } from "vitest";
+import {
+  cleanEnvironment,
+  removeTemporaryFolders,
+  temporaryFolder,
+  watchStart,
+} from "../contract/daemon.ts";
+import { LAUNCHER } from "../support/launcher.ts";
+import { spawn } from "../support/spawn.ts";
+
+/** Four times what an idle daemon has open, and less than its listeners admit. */
+const DESCRIPTORS = 256;
+
+afterAll(removeTemporaryFolders);
+
+it.skipIf(process.platform !== "linux")(
+  "a daemon whose descriptors are used up by connections goes on measuring itself, and serves again once they are gone",
+  async () => {
+    const child = spawn("/bin/sh", ["-c", `ulimit -n ${DESCRIPTORS}; exec "$0"`, LAUNCHER], {
+      env: {
+        ...cleanEnvironment,
+        STEWARD_STATE__DIRECTORY: temporaryFolder(),
+        STEWARD_GATEWAY__LISTEN: "127.0.0.1:0",
+        STEWARD_SCRAPE__ENABLED: "true",
+        STEWARD_SCRAPE__LISTEN: "127.0.0.1:0",
+      },
+      cwd: tmpdir(),
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const daemon = await watchStart(child);
+    let ended: unknown;
+    void daemon.exited.then((exit) => (ended = exit));
+    const pull = await expect
+      .poll(() => pullAddress(daemon.stderr))
+      .toBeDefined()
+      .then(() => pullAddress(daemon.stderr));
+    // One connection to each listener, which was there before the others.
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    onTestFinished(() => agent.destroy());
+    const samples = async (): Promise<number> => {
+      const { text } = await answer(`${daemon.url}/api/status.json`, agent);
+      return (JSON.parse(text) as { runtime: { heap_alloc_series: unknown[] } }).runtime
+        .heap_alloc_series.length;
+    };
+    const countsFiles = async (): Promise<boolean> => {
+      const { text } = await answer(`http://${pull}/metrics`, agent);
+      expect(text).toMatch(/^svc_runtime_memory_heap_alloc_bytes /m);
+      return /^process_open_fds /m.test(text);
+    };
+    const before = await samples();
+    expect(await countsFiles()).toBe(true);
+    const idle = holdConnections(Number(new URL(daemon.url).port), DESCRIPTORS);
+    onTestFinished(() => idle.end());
+    // The figures of a scrape show that no file can be opened, also after two more samples.
+    const usedUp = async (): Promise<unknown> =>
+      ended ?? ((await countsFiles()) ? "not yet" : "used up");
+    await expect.poll(usedUp, { interval: 100 }).not.toBe("not yet");
+    await expect
+      .poll(async () => ended ?? (await samples()), { interval: 1_000 })
+      .not.toBeLessThan(before + 2);
+    expect(ended).toBeUndefined();
+    idle.end();
+    await expect
+      .poll(async () => (await answer(`${daemon.url}/healthz`)).status, { interval: 100 })
+      .toBe(200);
+    await expect.poll(countsFiles, { interval: 100 }).toBe(true);
+    expect((await daemon.stop()).code).toBe(0);
+  },
+);
+
+/** Host and port of the pull endpoint, once it listens. */
+function pullAddress(lines: readonly string[]): string | undefined {
+  return lines
+    .map((line) => /listening name=metrics address=(\S+)/.exec(line)?.[1])
+    .find((found) => found !== undefined);
+}
+
+function answer(
+  url: string,
+  agent?: Agent,
+): Promise<{ readonly status: number | undefined; readonly text: string }> {
+  return new Promise((resolve, reject) => {
+    get(url, agent === undefined ? {} : { agent }, (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response
+        .on("data", (piece: string) => (text += piece))
+        .on("end", () => resolve({ status: response.statusCode, text }))
+        .on("error", reject);
+    }).on("error", reject);
+  });
+}
+
+/** Keeps so many connections open that send nothing: one that is closed is made anew. */
+function holdConnections(port: number, count: number): { end(): void } {
+  const open = new Set<Socket>();
+  let ends = false;
+  const hold = (): void => {
+    if (ends) return;
+    const socket = connect(port, "127.0.0.1");
+    open.add(socket);
+    socket
+      .on("error", () => undefined)
+      .once("close", () => {
+        open.delete(socket);
+        setImmediate(hold);
+      });
+  };
+  for (let index = 0; index < count; index += 1) hold();
+  return {
+    end() {
+      ends = true;
+      for (const socket of open) socket.destroy();
+    },
+  };
+}
