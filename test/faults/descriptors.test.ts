@@ -31,13 +31,12 @@ it.skipIf(process.platform !== "linux")(
       stdio: ["ignore", "pipe", "pipe"],
     });
     const daemon = await watchStart(child);
-    let ended: unknown;
-    void daemon.exited.then((exit) => (ended = exit));
-    const pull = await expect
-      .poll(() => pullAddress(daemon.stderr))
-      .toBeDefined()
-      .then(() => pullAddress(daemon.stderr));
-    // One connection to each listener, which was there before the others.
+    const ended = daemon.exited.then(({ code }): never => {
+      throw new Error(`the daemon ended with ${code}: ${daemon.stderr.at(-1)}`);
+    });
+    ended.catch(() => undefined);
+    await expect.poll(() => pullAddress(daemon.stderr)).toBeDefined();
+    // One connection to each listener, which is there before the others.
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     onTestFinished(() => agent.destroy());
     const samples = async (): Promise<number> => {
@@ -46,26 +45,30 @@ it.skipIf(process.platform !== "linux")(
         .heap_alloc_series.length;
     };
     const countsFiles = async (): Promise<boolean> => {
-      const { text } = await answer(`http://${pull}/metrics`, agent);
+      const { text } = await answer(`http://${pullAddress(daemon.stderr)}/metrics`, agent);
       expect(text).toMatch(/^svc_runtime_memory_heap_alloc_bytes /m);
       return /^process_open_fds /m.test(text);
     };
     const before = await samples();
     expect(await countsFiles()).toBe(true);
-    const idle = holdConnections(Number(new URL(daemon.url).port), DESCRIPTORS);
+    const idle = idleConnections(Number(new URL(daemon.url).port), DESCRIPTORS);
     onTestFinished(() => idle.end());
-    // The figures of a scrape show that no file can be opened, also after two more samples.
-    const usedUp = async (): Promise<unknown> =>
-      ended ?? ((await countsFiles()) ? "not yet" : "used up");
-    await expect.poll(usedUp, { interval: 100 }).not.toBe("not yet");
-    await expect
-      .poll(async () => ended ?? (await samples()), { interval: 1_000 })
-      .not.toBeLessThan(before + 2);
-    expect(ended).toBeUndefined();
+    // Connections that were closed for their idleness are replaced.
+    const whileHeld =
+      <T>(read: () => Promise<T>) =>
+      async (): Promise<T> => {
+        idle.fill();
+        return await read();
+      };
+    const taken = async (): Promise<void> => {
+      await expect.poll(whileHeld(countsFiles), { interval: 100 }).toBe(false);
+      await expect.poll(whileHeld(samples), { interval: 100 }).toBeGreaterThan(before + 1);
+      await expect.poll(whileHeld(countsFiles), { interval: 100 }).toBe(false);
+    };
+    await Promise.race([taken(), ended]);
     idle.end();
-    await expect
-      .poll(async () => (await answer(`${daemon.url}/healthz`)).status, { interval: 100 })
-      .toBe(200);
+    const healthz = async (): Promise<unknown> => (await answer(`${daemon.url}/healthz`)).status;
+    await expect.poll(healthz, { interval: 100 }).toBe(200);
     await expect.poll(countsFiles, { interval: 100 }).toBe(true);
     expect((await daemon.stop()).code).toBe(0);
   },
@@ -94,25 +97,18 @@ function answer(
   });
 }
 
-/** Keeps so many connections open that send nothing: one that is closed is made anew. */
-function holdConnections(port: number, count: number): { end(): void } {
+/** Connections that send nothing; `fill` makes as many as are missing. */
+function idleConnections(port: number, count: number): { fill(): void; end(): void } {
   const open = new Set<Socket>();
-  let ends = false;
-  const hold = (): void => {
-    if (ends) return;
-    const socket = connect(port, "127.0.0.1");
-    open.add(socket);
-    socket
-      .on("error", () => undefined)
-      .once("close", () => {
-        open.delete(socket);
-        setImmediate(hold);
-      });
-  };
-  for (let index = 0; index < count; index += 1) hold();
   return {
+    fill() {
+      while (open.size < count) {
+        const socket = connect(port, "127.0.0.1");
+        open.add(socket);
+        socket.on("error", () => undefined).once("close", () => open.delete(socket));
+      }
+    },
     end() {
-      ends = true;
       for (const socket of open) socket.destroy();
     },
   };

@@ -54,7 +54,7 @@ export function decidedBatches(
   ids: readonly string[],
 ): Generator<string[]> {
   return changeBatches(ids, (id) => {
-    const members = index.find(id)?.memberCount ?? 0;
+    const members = index.find(id)?.members.length ?? 0;
     return {
       cost: Math.max(COST_LIMIT / DECIDED_AT_ONCE, 4 + 2 * members),
       // Two lists of members with the hashes of their texts, and the row in each live view.

@@ -238,7 +238,6 @@ class EnvJobs implements Jobs {
         phaseProgress: undefined,
         message: run.progress.state.message,
         resultJson: JSON.stringify(result) ?? "null",
-        notes: run.notes.list(),
       });
     } catch (error) {
       if (run.context.signal.aborted && this.#stopping.signal.aborted) {
@@ -263,7 +262,7 @@ class EnvJobs implements Jobs {
   async #fail(id: string, thrown: unknown, run?: JobRun): Promise<void> {
     const error = toStewardError(thrown);
     const logFailure = (): void => this.#options.log.error("a job failed", { job: id, error });
-    const reached = run === undefined ? {} : { ...run.progress.state, notes: run.notes.list() };
+    const reached = run === undefined ? {} : run.progress.state;
     try {
       // Reported after it is stored: the job may have been cancelled meanwhile, and only the row is
       // authoritative.
@@ -306,7 +305,8 @@ class EnvJobs implements Jobs {
 
   /** Returns the row as it is stored. */
   #end(tx: Tx, ended: JobRow): JobRow {
-    const row = this.#bounded(ended);
+    // Its remarks were for a run that goes on; lists read many rows at once.
+    const row = this.#bounded({ ...ended, notes: [] });
     tx.put(jobs, row.id, row);
     for (const id of overdue(tx)) tx.delete(jobs, id);
     tx.after(() => this.#options.changed?.(showRow(row)));
