@@ -2,9 +2,11 @@
  * Open file descriptors of the process, read from Linux's /proc; not available on other systems.
  */
 import { readdirSync, readFileSync } from "node:fs";
+import { systemCodeOf } from "../../base/errors.ts";
 
 export interface OpenFiles {
-  count(): number;
+  /** The limit while all are in use, so that no more can be opened; undefined when unreadable. */
+  count(): number | undefined;
   /** The soft limit at start; undefined when unlimited. */
   readonly limit: number | undefined;
 }
@@ -16,7 +18,8 @@ const LIMITS = "/proc/self/limits";
 export function watchOpenFiles(): OpenFiles | undefined {
   try {
     readdirSync(DESCRIPTORS);
-    return { count, limit: softLimit(readFileSync(LIMITS, "utf8")) };
+    const limit = softLimit(readFileSync(LIMITS, "utf8"));
+    return { count: () => count(limit), limit };
   } catch {
     return undefined;
   }
@@ -29,6 +32,10 @@ export function softLimit(limits: string): number | undefined {
 }
 
 /** Listing the directory takes a descriptor itself, which is subtracted. */
-function count(): number {
-  return readdirSync(DESCRIPTORS).length - 1;
+function count(limit: number | undefined): number | undefined {
+  try {
+    return readdirSync(DESCRIPTORS).length - 1;
+  } catch (error) {
+    return systemCodeOf(error) === "EMFILE" ? limit : undefined;
+  }
 }

@@ -22,7 +22,7 @@ export function reportProcess(scope: Scope, build: { readonly version: string })
   const observer = scope.observe(() => {
     const cpu = process.cpuUsage();
     const heap = getHeapStatistics();
-    const residentBytes = readIfPossible(() => process.memoryUsage.rss());
+    const residentBytes = readResidentBytes();
     const { count, seconds, allocated } = collections.read();
     scope.total(self.processCpuTime, cpu.user / MICROSECONDS, { "cpu.mode": "user" });
     scope.total(self.processCpuTime, cpu.system / MICROSECONDS, { "cpu.mode": "system" });
@@ -31,11 +31,7 @@ export function reportProcess(scope: Scope, build: { readonly version: string })
     gaugeOrNone(scope, self.processResidentMemory, residentBytes);
     gaugeOrNone(scope, self.memorySys, residentBytes);
     if (openFiles !== undefined) {
-      gaugeOrNone(
-        scope,
-        self.processOpenFds,
-        readIfPossible(() => openFiles.count()),
-      );
+      gaugeOrNone(scope, self.processOpenFds, openFiles.count());
       if (openFiles.limit !== undefined) scope.gauge(self.processMaxFds, openFiles.limit, {});
     }
     scope.gauge(self.up, 1, {});
@@ -61,10 +57,10 @@ export function reportProcess(scope: Scope, build: { readonly version: string })
   };
 }
 
-/** What Linux reads from /proc; undefined when it cannot, e.g. while no more file can be opened. */
-function readIfPossible(read: () => number): number | undefined {
+/** Undefined when Linux cannot read it from /proc, e.g. while no more file can be opened. */
+function readResidentBytes(): number | undefined {
   try {
-    return read();
+    return process.memoryUsage.rss();
   } catch {
     return undefined;
   }
