@@ -205,19 +205,10 @@ export class SeriesScope implements Scope {
    * between.
    */
   snapshot(labels: () => void): Columns {
-    for (const observer of this.#observers) this.#observe(observer);
+    for (const observer of this.#observers) observer();
     this.tidy();
     labels();
     return this.table.snapshot();
-  }
-
-  /** A figure that cannot be read costs itself, not the snapshot, and is counted as invalid. */
-  #observe(observer: () => void): void {
-    try {
-      observer();
-    } catch {
-      this.#refuse("invalid");
-    }
   }
 
   /** Ends idle and stale series; at most every 10 s. */

@@ -138,17 +138,6 @@ describe("A scope", () => {
     expect(values(scope)).toEqual([2]);
   });
 
-  it("answers a snapshot with all other figures when an observer throws, and counts that", () => {
-    const { scope } = openScope();
-    scope.observe(() => scope.gauge(plainLevel, 1, {}));
-    scope.observe(() => {
-      throw Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" });
-    });
-    scope.observe(() => scope.gauge(level, 2, { "host.name": "a", state: "on" }));
-    expect(values(scope)).toEqual([2, 1]);
-    expect(scope.cardinality().refused.invalid).toBe(1);
-  });
-
   it("ends everything when closed, ignores later writes, and frees its name", () => {
     const { scope, writer } = openScope();
     expect(() => writer.scope(spec())).toThrow("telemetry scope process is open once");
