@@ -1,4 +1,5 @@
 /** Asks a resolver for the names of an address (RFC 1035, section 3.5; RFC 3596, section 2.5). */
+import type { ResolverOptions } from "node:dns";
 import { Resolver } from "node:dns/promises";
 import { isIP, isIPv6 } from "node:net";
 import type { Clock } from "../../kernel/base/clock.ts";
@@ -22,8 +23,8 @@ const LOOKUP_MS = 30_000;
 
 export interface ResolverDeps {
   readonly clock: Clock;
-  /** For tests; default: those that the system is set up with now. */
-  readonly systemServers?: () => readonly string[];
+  /** For tests; default: one that asks those servers that the system is set up with now. */
+  readonly systemResolver?: (options: ResolverOptions) => Resolver;
 }
 
 /**
@@ -32,24 +33,20 @@ export interface ResolverDeps {
  */
 export function createReverseResolver(
   { server, timeoutMs }: Pick<ReverseDnsOptions, "server" | "timeoutMs">,
-  { clock, systemServers = () => new Resolver().getServers() }: ResolverDeps,
+  { clock, systemResolver = (options) => new Resolver(options) }: ResolverDeps,
 ): ReverseResolver {
-  const open = (servers: readonly string[]): Resolver => {
-    const resolver = new Resolver({ timeout: timeoutMs, tries: 1, maxTimeout: timeoutMs });
-    resolver.setServers(servers);
-    return resolver;
-  };
-  let servers = server === "" ? systemServers() : [isIPv6(server) ? `[${server}]` : server];
-  let resolver = open(servers);
+  const options = { timeout: timeoutMs, tries: 1, maxTimeout: timeoutMs };
+  let resolver = server === "" ? systemResolver(options) : new Resolver(options);
+  if (server !== "") resolver.setServers([isIPv6(server) ? `[${server}]` : server]);
   /** Its queries end by their time limit, or with `cancel`. */
   let previous: Resolver | undefined;
   let lookupAtMs = -Infinity;
   const lookUpServers = (): void => {
     if (server !== "" || clock.monotonic() < lookupAtMs) return;
     lookupAtMs = clock.monotonic() + LOOKUP_MS;
-    const now = systemServers();
-    if (now.join() === servers.join()) return;
-    [servers, previous, resolver] = [now, resolver, open(now)];
+    const fresh = systemResolver(options);
+    if (fresh.getServers().join() === resolver.getServers().join()) return;
+    [previous, resolver] = [resolver, fresh];
   };
   return {
     async resolve(address) {

@@ -1,3 +1,4 @@
+import { Resolver } from "node:dns/promises";
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { createManualClock } from "../../kernel/supervisor/manual-clock.ts";
@@ -56,7 +57,15 @@ it("the system's servers are looked up again after a failure, at most every half
   let server = first.address;
   const resolver = createReverseResolver(
     { server: "", timeoutMs: 5_000 },
-    { clock, systemServers: () => (lookups++, [server]) },
+    {
+      clock,
+      systemResolver(options) {
+        lookups += 1;
+        const made = new Resolver(options);
+        made.setServers([server]);
+        return made;
+      },
+    },
   );
   const ask = () => resolver.resolve("203.0.113.7").catch(() => "failed");
   expect([await ask(), await ask(), lookups]).toEqual(["failed", "failed", 2]);
