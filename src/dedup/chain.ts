@@ -9,7 +9,6 @@ import type { AnalysisInput, AnalysisResult } from "./analysis/job.ts";
 import type { DocumentStore } from "./documents/store.ts";
 import type { SyncInput, SyncResult } from "./sync/result.ts";
 
-/** What the chain starts, and what for. */
 export interface ChainDeps {
   readonly jobs: Pick<Jobs, "start" | "active" | "watch">;
   readonly sync: JobType<SyncInput, SyncResult>;

@@ -74,23 +74,17 @@ describe("a sync that ends while an analysis runs", () => {
     }
   });
 
-  it("starts one more without a change when documents wait that the one that ran left", async () => {
+  it.each([
+    ["one more", "documents wait that the one that ran left", [1], 2],
+    ["none", "nothing waits any more", [], 1],
+  ])("starts %s without a change when %s", async (_more, _when, left, expected) => {
     const side = createSide();
     side.waiting = [1];
     side.chain.analyse(0);
     side.chain.analyse(0);
+    side.waiting = left;
     await side.end("completed");
-    expect(side.started).toHaveLength(2);
-  });
-
-  it("starts none without a change when nothing waits any more", async () => {
-    const side = createSide();
-    side.waiting = [1];
-    side.chain.analyse(0);
-    side.chain.analyse(0);
-    side.waiting = [];
-    await side.end("completed");
-    expect(side.started).toHaveLength(1);
+    expect(side.started).toHaveLength(expected);
   });
 
   it("leaves what waits to the next sync when the one that ran was cancelled or failed", async () => {

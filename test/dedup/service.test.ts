@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { AnalysisService } from "../../src/gen/steward/dedup/v1/analysis_pb.ts";
 import { DocumentService, ProcessingStatus } from "../../src/gen/steward/dedup/v1/documents_pb.ts";
 import { DuplicateService } from "../../src/gen/steward/dedup/v1/duplicates_pb.ts";
@@ -154,7 +154,7 @@ async function dropText(directory: string, ref: string): Promise<void> {
 
 /** Waits for the only analysis to end. */
 async function expectAnalysed(life: Life, left = 0): Promise<void> {
-  await vi.waitFor(async () => expect(await analyses(life)).toEqual([JobStatus.COMPLETED]), 60_000);
+  await expect.poll(() => analyses(life)).toEqual([JobStatus.COMPLETED]);
   expect(await waiting(life)).toBe(left);
 }
 

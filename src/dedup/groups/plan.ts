@@ -81,7 +81,8 @@ export interface PlanDeps extends Omit<DescribeDeps, "facts" | "text"> {
   readonly readAtMs: number;
 }
 
-type DescriptionAge = Pick<PlanDeps, "syncedAtMs" | "readAtMs">;
+/** When members were stored, and when this analysis read them. */
+type Times = Pick<PlanDeps, "syncedAtMs" | "readAtMs">;
 
 /**
  * Whether a found group is what readers see already: the same members, pairs and scores, and no
@@ -90,13 +91,13 @@ type DescriptionAge = Pick<PlanDeps, "syncedAtMs" | "readAtMs">;
 export function isAsListed(
   { found, known }: Continued,
   index: Pick<GroupIndex, "find">,
-  age: DescriptionAge,
+  times: Times,
 ): boolean {
   const listed = known && index.find(known.id);
   return (
     listed !== undefined &&
     !listed.gained &&
-    isDescribed(found.members, listed.updatedAtMs, age) &&
+    isDescribed(found.members, listed.updatedAtMs, times) &&
     listed.content === contentOfFindings(found)
   );
 }
@@ -108,7 +109,7 @@ export function isAsListed(
 function isDescribed(
   members: readonly number[],
   describedAtMs: number,
-  { syncedAtMs, readAtMs }: DescriptionAge,
+  { syncedAtMs, readAtMs }: Times,
 ): boolean {
   return (
     describedAtMs <= readAtMs &&
@@ -185,7 +186,7 @@ function readRows(found: readonly FoundGroup[], env: Env): Map<number, DocumentR
 function unchangedRow(
   found: FoundGroup,
   id: string,
-  deps: Pick<PlanDeps, "env"> & DescriptionAge,
+  deps: Pick<PlanDeps, "env"> & Times,
 ): GroupRow | undefined {
   const row = deps.env.read((snapshot) => readGroup(snapshot, id)?.row);
   if (!row || row.outdated || !isDescribed(found.members, row.updatedAtMs, deps)) return undefined;

@@ -53,7 +53,6 @@ export function planRow(
     fingerprint: fingerprintOf(document.version),
     contentHash,
     wordCount: digest.wordCount,
-    syncedAtMs: circumstances.startedAtMs,
     pending: newText || before.pending,
     seenIn: circumstances.serial,
     truncated: document.truncated === true,

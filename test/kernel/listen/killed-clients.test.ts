@@ -1,12 +1,10 @@
 import { once } from "node:events";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { expect, it, onTestFinished } from "vitest";
-import { systemClock } from "../../../src/kernel/base/clock.ts";
-import { createListener } from "../../../src/kernel/listen/listener.ts";
+import { expect, it } from "vitest";
 import { spawn } from "../../support/spawn.ts";
-import { quietLog } from "../state/fixtures/tables.ts";
 import { bodyLength } from "./raw-client.ts";
+import { tlsListener } from "./tls-listener.ts";
 import { hasOpenssl, makePair, testFolder, writePair } from "./test-certificates.ts";
 
 /** Of some 300 kills one leaves a connection that Node takes for open. */
@@ -17,25 +15,16 @@ it.skipIf(!hasOpenssl)(
   `clients over HTTP/2 and TLS that are killed under load, ${KILLS} of them, leave neither requests nor connections`,
   { timeout: 300_000 + KILLS * 3_000 },
   async () => {
-    const listener = createListener(
-      {
-        name: "test",
-        setting: "gateway.listen",
-        address: { host: "127.0.0.1", port: 0 },
-        credential: false,
-        tls: writePair(testFolder(), makePair("load")),
-        limits: { stallMs: 1_000 },
-        handle: async (request, response) => {
-          await bodyLength(request).catch(() => 0);
-          if (response.destroyed) return;
-          response.writeHead(200).write("x".repeat(20_000));
-          response.end("y".repeat(9_000));
-        },
+    const { listener } = tlsListener(writePair(testFolder(), makePair("load")), {
+      limits: { stallMs: 1_000 },
+      handle: async (request, response) => {
+        await bodyLength(request).catch(() => 0);
+        if (response.destroyed) return;
+        response.writeHead(200).write("x".repeat(20_000));
+        response.end("y".repeat(9_000));
       },
-      { clock: systemClock, log: quietLog },
-    );
+    });
     await listener.start();
-    onTestFinished(() => listener.stop(0));
     for (let kill = 0; kill < KILLS; kill += 1) {
       const child = spawn(process.execPath, [load, String(listener.port)], {
         stdio: ["ignore", "pipe", "inherit"],

@@ -7,43 +7,9 @@ import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from "node:tls";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { systemClock } from "../../../src/kernel/base/clock.ts";
-import { createLog } from "../../../src/kernel/base/log.ts";
-import {
-  createListener,
-  type Listener,
-  type ListenerSpec,
-} from "../../../src/kernel/listen/listener.ts";
-import { connectRaw, echo } from "./raw-client.ts";
+import { connectRaw } from "./raw-client.ts";
+import { tlsListener } from "./tls-listener.ts";
 import { hasOpenssl, makePair, swapLink, testFolder, writePair } from "./test-certificates.ts";
-
-/** A listener with TLS on a free port, not started yet. */
-function tlsListener(
-  tls: ListenerSpec["tls"],
-  more: Partial<ListenerSpec> = {},
-): { listener: Listener; lines: string[] } {
-  const lines: string[] = [];
-  const log = createLog({
-    level: "info",
-    format: "text",
-    write: (line) => void lines.push(line),
-    now: () => 0,
-  });
-  const listener = createListener(
-    {
-      name: "test",
-      setting: "gateway.listen",
-      address: { host: "127.0.0.1", port: 0 },
-      credential: false,
-      handle: echo,
-      ...(tls === undefined ? {} : { tls: { reloadMs: 5, ...tls } }),
-      ...more,
-    },
-    { clock: systemClock, log },
-  );
-  onTestFinished(() => listener.stop(0));
-  return { listener, lines };
-}
 
 /** A finished handshake with the listener, whoever its certificate names. */
 async function handshake(port: number, options: ConnectionOptions = {}): Promise<TLSSocket> {

@@ -58,11 +58,7 @@ export function configPath(context: EngineContext): Path {
       write: (request) => context.changing(() => write(context, request)),
       delete: () =>
         context.changing(async () => {
-          try {
-            await storage.delete(CONFIG_KEY);
-          } finally {
-            context.sessions.drop();
-          }
+          await store(context, () => storage.delete(CONFIG_KEY));
           return undefined;
         }),
     },
@@ -94,12 +90,7 @@ async function write(
   const { config, warnings } = changed(stored ?? NOTHING, request, context);
   if (stored !== undefined) checkOrigin(stored, config, request);
   if (stored === undefined || JSON.stringify(config) !== JSON.stringify(stored)) {
-    try {
-      await saveConfig(storage, config);
-    } finally {
-      // A write that failed may be stored all the same, and a repeated one changes nothing.
-      context.sessions.drop();
-    }
+    await store(context, () => saveConfig(storage, config));
   }
   const all = [
     ...warnings,
@@ -108,6 +99,15 @@ async function write(
       : []),
   ];
   return all.length === 0 ? undefined : { warnings: all };
+}
+
+/** A change that failed may be stored all the same, and when repeated it changes nothing. */
+async function store({ sessions }: EngineContext, change: () => Promise<void>): Promise<void> {
+  try {
+    await change();
+  } finally {
+    sessions.drop();
+  }
 }
 
 /** Warns of stored permission sets that the new ceiling forbids: minting with them fails. */

@@ -135,7 +135,7 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
     intend: (request) => records.intend(request),
     drop: (intent) => records.drop(intent),
     orphan: (intent, reason, about) => records.orphan(intent, reason, about),
-    orphans: (count) => records.orphans(count),
+    orphans: (count) => records.orphans(count, stop.signal),
     register(spec) {
       const seq = seqAfterAll();
       nextSeq = seq + 1;

@@ -9,7 +9,6 @@ import type { Env, Tx } from "../../../kernel/state/types.ts";
 import type { IntentRow } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
 import type { ExpiryClock } from "../expiry/expiry-clock.ts";
 import type { Data } from "../../logical/types.ts";
-import { nextTurn } from "../../../kernel/async/turns.ts";
 import type { Intent, Leases, Orphan } from "../types.ts";
 import { MAX_PATH_LENGTH } from "./transitions.ts";
 import { intentRow, orphanInfo, orphanRow } from "./rows.ts";
@@ -25,6 +24,8 @@ export const ORPHAN_LIFE_MS = 3_600_000 + 600_000;
 /** Rows that one change turns over, and bytes after which it takes no further one. */
 const CHUNK = 64;
 const CHUNK_BYTES = 2 ** 19;
+/** A list of orphans gives way to other work after this time. */
+const SLICE_MS = 5;
 const MAX_ABOUT_LENGTH = 16 * 1024;
 
 export interface RecordDeps {
@@ -36,7 +37,9 @@ export interface RecordDeps {
 }
 
 /** Intents and orphans. */
-export interface Records extends Pick<Leases, "intend" | "drop" | "orphan" | "orphans"> {
+export interface Records extends Pick<Leases, "intend" | "drop" | "orphan"> {
+  /** So many; read with turns for other work. */
+  orphans(count: number, signal: AbortSignal): Promise<readonly Orphan[]>;
   /** Every intent is one that a crash left: they become orphans. Gives how many there were. */
   recover(): Promise<number>;
   /** Inside the change that registers a lease. */
@@ -113,17 +116,16 @@ export function createRecords({ env, due, clock, log, orphanLifeMs }: RecordDeps
         },
         { urgent: true },
       ),
-    async orphans(count) {
+    async orphans(count, signal) {
       const found: Orphan[] = [];
-      for (let after: string | undefined; ;) {
-        const start = after === undefined ? {} : { start: [`${after}\0`] };
-        const limit = Math.min(CHUNK, count - found.length);
-        const rows = env.read((snapshot) => [...snapshot.range(orphans, { ...start, limit })]);
-        for (const [requestId, row] of rows) found.push(orphanInfo(requestId, row, clock));
-        after = rows.at(-1)?.[0];
-        if (after === undefined || found.length === count) return found;
-        await nextTurn();
-      }
+      await env.scan(
+        orphans,
+        (rows) => {
+          for (const [requestId, row] of rows) found.push(orphanInfo(requestId, row, clock));
+        },
+        { sliceMs: SLICE_MS, signal, bounds: { limit: count } },
+      );
+      return found;
     },
     async recover() {
       let left = 0;
