@@ -47,7 +47,8 @@ export function createApplyJob(deps: ApplyDeps): JobType<AiApplyInput, ApplyJobR
 
 async function runApply(deps: ApplyDeps, job: JobContext<AiApplyInput>): Promise<ApplyJobResult> {
   requireOn(deps);
-  const { docNos } = job.input;
+  const { docNos, newestSerial } = job.input;
+  deps.results.reserveSerials(newestSerial ?? 0);
   const stored = job.resume();
   const cursor =
     stored === undefined
@@ -94,7 +95,7 @@ async function applyOne(
     if (result === undefined)
       throw new StewardError("not_found", `the AI result of document number ${docNo} is gone`);
     if (newestSerial !== undefined && result.serial > newestSerial) throw replacedBy(result);
-    if (!isDone(result, cursor)) {
+    if (!isDone(result, fields, cursor)) {
       const options = { fields: fields as AiField[], allowClearing, createMissing };
       await applier.apply(result, options, job.signal);
     }
@@ -114,11 +115,19 @@ async function applyOne(
   }
 }
 
-/** Whether this job applied the result and was killed before its position was stored. */
-function isDone({ status, appliedAtMs = 0 }: AiResultRow, { startedAtMs }: AiApplyCursor): boolean {
+/**
+ * Whether these fields were applied since the job began: by a reviewer, or by the job itself, which
+ * was killed before its position was stored.
+ */
+function isDone(
+  { status, appliedAtMs = 0, appliedFields }: AiResultRow,
+  fields: readonly number[],
+  { startedAtMs }: AiApplyCursor,
+): boolean {
   return (
     (status === AiResultStatus.APPLIED || status === AiResultStatus.PARTIAL) &&
-    appliedAtMs >= startedAtMs
+    appliedAtMs >= startedAtMs &&
+    fields.every((field) => appliedFields.includes(field))
   );
 }
 

@@ -35,6 +35,7 @@ import { costOf, priceOf, type Price, type TokenUsage } from "./prices.ts";
 import { maxCostOf, outputTokensOf, systemPrompt, userPrompt } from "./prompt.ts";
 import type { AiProvider, ModelRequest } from "./providers/types.ts";
 import type { DedupReport } from "../telemetry/report.ts";
+import type { ResultEntry } from "./result-index.ts";
 import type { ResultStore } from "./result-store.ts";
 import { readSuggestion, suggestionSchema, type Suggestion } from "./suggestion.ts";
 
@@ -107,7 +108,7 @@ async function runProcess(
 ): Promise<ProcessResult> {
   job.phase("prepare").step(0, "collecting documents and names");
   const run = await prepare(deps, job);
-  const docNos = select(deps, job.input, run.totals.startedAtMs);
+  const docNos = select(deps, job.input, run.totals);
   const total = docNos.length + run.totals.succeeded + run.totals.failed;
   const phase = job.phase("ask", Math.max(1, docNos.length));
   let [next, done] = [0, 0];
@@ -144,14 +145,18 @@ async function runProcess(
 }
 
 async function prepare(deps: ProcessDeps, job: JobContext<AiProcessInput>): Promise<Run> {
-  const { env, clock } = deps;
+  const { env, clock, results } = deps;
   requireOn(deps);
   const config = deps.settings();
   const cursor = job.resume();
   const totals =
     cursor === undefined
-      ? create(AiProcessCursorSchema, { startedAtMs: clock.now() })
+      ? create(AiProcessCursorSchema, {
+          startedAtMs: clock.now(),
+          newestSerial: results.index.newestSerial,
+        })
       : cursorCodec.read(cursor);
+  results.reserveSerials(totals.newestSerial ?? 0);
   const price = priceOf(config.provider, config.model);
   requirePrice(config, price);
   const provider = await deps.openProvider(config.provider);
@@ -217,13 +222,23 @@ export function requirePrice(config: AiSettings, price: Price | undefined): void
 function select(
   { documents: store, results }: ProcessDeps,
   { reprocess, docNos, selected }: AiProcessInput,
-  startedAtMs: number,
+  cursor: AiProcessCursor,
 ): number[] {
-  const isDone = (docNo: number): boolean =>
-    (results.index.createdAtMs(docNo) ?? -1) >= startedAtMs;
+  const isDone = (docNo: number): boolean => {
+    const result = results.index.find(docNo);
+    return result !== undefined && isMadeBy(cursor, result);
+  };
   if (selected || docNos.length > 0) return docNos.filter((docNo) => !isDone(docNo));
   const all = store.index.select({}, { offset: 0, limit: store.index.size }).docNos;
   return all.filter((docNo) => (reprocess ? !isDone(docNo) : !results.index.has(docNo)));
+}
+
+/** Whether this run made a result. By its serial: the wall clock may step. */
+function isMadeBy(
+  { newestSerial, startedAtMs }: AiProcessCursor,
+  { serial, createdAtMs }: ResultEntry,
+): boolean {
+  return newestSerial === undefined ? createdAtMs >= startedAtMs : serial > newestSerial;
 }
 
 async function processDocument(run: Run, docNo: number): Promise<void> {

@@ -12,6 +12,8 @@ import { createOrder } from "../documents/order.ts";
 export interface ResultEntry {
   readonly docNo: number;
   readonly id: string;
+  /** A later result has a higher one, whatever the clock says. */
+  readonly serial: number;
   readonly status: AiResultStatus;
   readonly createdAtMs: number;
   /** In lower case. */
@@ -44,7 +46,7 @@ export interface ResultIndex {
   put(row: AiResultRow): void;
   remove(docNo: number): void;
   has(docNo: number): boolean;
-  createdAtMs(docNo: number): number | undefined;
+  find(docNo: number): ResultEntry | undefined;
   /** Newest first; looks at all results of this moment and gives the event loop its turns. */
   select(filter: ResultFilter, signal?: AbortSignal): Promise<ResultEntry[]>;
   /** The newest ones from `offset` on, without looking at the others. */
@@ -67,10 +69,6 @@ export function createResultIndex(): ResultIndex {
     return entry;
   };
   const order = createOrder((left, right) => compareNewest(at(left), at(right)));
-  const entryFor = (docNo: number): ResultEntry | undefined => {
-    const slot = slots.get(docNo);
-    return slot === undefined ? undefined : entries[slot];
-  };
   const add = (status: AiResultStatus, delta: number): void =>
     void counts.set(status, (counts.get(status) ?? 0) + delta);
   const remove = (docNo: number): void => {
@@ -101,7 +99,10 @@ export function createResultIndex(): ResultIndex {
     },
     remove,
     has: (docNo) => slots.has(docNo),
-    createdAtMs: (docNo) => entryFor(docNo)?.createdAtMs,
+    find(docNo) {
+      const slot = slots.get(docNo);
+      return slot === undefined ? undefined : at(slot);
+    },
     async select(filter, signal) {
       const turns = new Turns();
       const isWanted = predicate(filter);
@@ -129,10 +130,11 @@ function compareNewest(left: ResultEntry, right: ResultEntry): number {
 }
 
 function entryOf(row: AiResultRow): ResultEntry {
-  const { docNo, id, createdAtMs, provider, model, confidence } = row;
+  const { docNo, id, serial, createdAtMs, provider, model, confidence } = row;
   return {
     docNo,
     id,
+    serial,
     status: row.status as AiResultStatus,
     createdAtMs,
     title: row.documentTitle.toLowerCase(),

@@ -12,6 +12,11 @@ export interface ResultStore {
   byId(id: string): AiResultRow;
   /** A new result, which replaces that of its document. Gives it its serial. */
   add(tx: Tx, row: AiResultRow): void;
+  /**
+   * New results get higher serials than this one. A restart forgets the serials of results that are
+   * gone, so a job that compares with one calls this when it continues.
+   */
+  reserveSerials(upTo: number): void;
   /** Changes the result of a document. */
   put(tx: Tx, row: AiResultRow): void;
   /** With its document. */
@@ -40,6 +45,9 @@ export async function openResultStore(env: Env, signal: AbortSignal): Promise<Re
     add(tx, row) {
       row.serial = lastSerial += 1;
       put(tx, row);
+    },
+    reserveSerials(upTo) {
+      lastSerial = Math.max(lastSerial, upTo);
     },
     put,
     remove(tx, docNo) {

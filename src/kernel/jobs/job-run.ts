@@ -10,7 +10,6 @@ import type { Env, Tx } from "../state/types.ts";
 import type { AnyJobType } from "./types.ts";
 import { jobs } from "./job-row.ts";
 import { createNotes } from "./notes.ts";
-import type { Notes } from "./notes.ts";
 import { createProgress } from "./progress.ts";
 import type { Progress } from "./progress.ts";
 import type { JobContext } from "./types.ts";
@@ -29,7 +28,6 @@ export interface JobRunDeps {
 export interface JobRun {
   readonly id: string;
   readonly progress: Progress;
-  readonly notes: Notes;
   readonly context: JobContext<unknown>;
   /** What a cancelled job keeps as its result, as JSON; undefined when it keeps none. */
   cancelledResult(): string | undefined;
@@ -91,7 +89,6 @@ export function createJobRun(type: AnyJobType, row: JobRow, deps: JobRunDeps): J
   return {
     id,
     progress,
-    notes,
     context,
     cancelledResult: () => kept && JSON.stringify(kept()),
     interrupt: (reason) => controller.abort(reason),

@@ -35,7 +35,8 @@ describe("the index of AI results", () => {
     expect(index.size).toBe(4);
     expect(index.count(AiResultStatus.PENDING)).toBe(3);
     expect(index.count(AiResultStatus.APPLIED)).toBe(1);
-    expect(index.createdAtMs(2)).toBe(9_000);
+    expect(index.find(2)?.createdAtMs).toBe(9_000);
+    expect([5, 77].map((docNo) => index.find(docNo))).toEqual([undefined, undefined]);
     index.put(row(5, { createdAtMs: 500 }));
     expect(index.newest(all).map(({ docNo }) => docNo)).toEqual([...newest, 5]);
   });

@@ -103,12 +103,41 @@ describe("a job", () => {
         job.note(at % 3 === 0 ? "empty" : "short", `document ${at}`);
       return Promise.resolve(job.notes());
     });
-    const { env, jobs } = await openJobs(temporaryFolder(), type);
+    const { jobs } = await openJobs(temporaryFolder(), type);
     const { id } = await jobs.start(type, "");
     expect((await ended(jobs, id)).resultJson).toBe('{"empty":500,"short":1000}');
-    // Not in the row of an ended job: nobody resumes it, and lists read up to a thousand rows.
-    expect(env.read((snapshot) => snapshot.get(jobRows, id)?.notes)).toEqual([]);
   });
+
+  it.each(["completed", "failed", "cancelled"] as const)(
+    "that is %s has no remarks in its row, and a result that fits without them",
+    async (status) => {
+      const result = "x".repeat(700 * 1024);
+      const type = jobType(async (job) => {
+        job.keepWhenCancelled(() => result);
+        for (let at = 0; at < 1_000; at += 1) job.note("unreadable", "y".repeat(200));
+        await job.commit(() => undefined, Uint8Array.of(1));
+        job.phase("work").step(0.5, "stored");
+        if (status === "failed") throw new StewardError("upstream", "the archive is gone");
+        return status === "cancelled" ? await aborted(job.signal) : result;
+      });
+      const { env, jobs } = await openJobs(temporaryFolder(), type);
+      const { id } = await jobs.start(type, "");
+      if (status === "cancelled") {
+        await expect.poll(() => jobs.get(id)?.message, { timeout: 60_000 }).toBe("stored");
+        const kept = (): number | undefined =>
+          env.read((snapshot) => snapshot.get(jobRows, id)?.notes.length);
+        expect(kept()).toBe(1_000);
+        await jobs.cancel(id);
+      }
+      const job = await ended(jobs, id);
+      await jobs.stop(60_000);
+      expect(job).toMatchObject({
+        status,
+        resultJson: status === "failed" ? undefined : JSON.stringify(result),
+      });
+      expect(env.read((snapshot) => snapshot.get(jobRows, id)?.notes)).toEqual([]);
+    },
+  );
 });
 
 describe("cancel", () => {
