@@ -305,8 +305,9 @@ class EnvJobs implements Jobs {
 
   /** Returns the row as it is stored. */
   #end(tx: Tx, ended: JobRow): JobRow {
-    // Its remarks were for a run that goes on; lists read many rows at once.
-    const row = this.#bounded({ ...ended, notes: [] });
+    // A run needs these to go on, nothing else reads them, and lists read many rows at once.
+    const spent = { input: new Uint8Array(), cursor: undefined, notes: [] };
+    const row = this.#bounded({ ...ended, ...spent });
     tx.put(jobs, row.id, row);
     for (const id of overdue(tx)) tx.delete(jobs, id);
     tx.after(() => this.#options.changed?.(showRow(row)));

@@ -47,6 +47,8 @@ export type JobRow = Message<"steward.state.v1.JobRow"> & {
   exclusive: string;
 
   /**
+   * Empty once it has ended, as are `cursor` and `notes`.
+   *
    * @generated from field: bytes input = 5;
    */
   input: Uint8Array;
