@@ -91,7 +91,7 @@ function endingKeys(devices: readonly Device[], { nowMs }: PageState): readonly 
 }
 
 function missingScopes({ capability_matrix: rows }: StatusJson): readonly Need[] {
-  const count = rows.filter(({ actionable }) => actionable).length;
+  const count = rows.filter(({ state }) => state === "scope_denied").length;
   if (count === 0) return [];
   return [
     {

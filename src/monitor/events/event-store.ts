@@ -8,7 +8,7 @@ import type { EventRecord, EventSink, EventStoreStatus, StoredEvent } from "./ty
 /** Longest error, summary and details, in bytes of UTF-8 before the mark. */
 export const MAX_TEXT_BYTES = 4_096;
 /** Ends a text that was cut. */
-const MARK = "… (cut)";
+const MARK = "…[truncated]";
 /** Texts of all events together, in UTF-16 code units: at most 64 MiB of memory. */
 const MAX_TEXT_UNITS = 2 ** 25;
 /** Memory of an event beside its texts, in the same unit. */

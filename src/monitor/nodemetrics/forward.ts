@@ -37,7 +37,7 @@ export interface Forwarder {
   ): Promise<void>;
 }
 
-/** Name patterns in the options are anchored. */
+/** Name patterns in the options are anchored. `target_info` describes the agent and is left out. */
 export function createForwarder(deps: ForwarderDeps, options: NodeMetricsOptions): Forwarder {
   const { clock } = deps;
   const wanted = wantedNames(options);
@@ -135,6 +135,7 @@ function wantedNames({ metricAllow, metricDeny }: NodeMetricsOptions): (name: st
     const answer = known.get(name);
     if (answer !== undefined) return answer;
     const wanted =
+      name !== "target_info" &&
       (allow.length === 0 || allow.some((each) => each.test(name))) &&
       !deny.some((each) => each.test(name));
     if (known.size < MAX_REMEMBERED) known.set(name, wanted);

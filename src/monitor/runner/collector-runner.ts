@@ -166,27 +166,28 @@ class Runner implements CollectorRunner {
   }
 
   status(): CollectorStatus {
-    const nowMs = this.#deps.clock.now();
+    const { clock, memory } = this.#deps;
     const { intervalMs, window } = this.#prepared;
     const totals = this.#history.totals();
-    const ageMs =
-      totals.lastSuccessMs === undefined ? undefined : Math.max(0, nowMs - totals.lastSuccessMs);
-    const finishedMs = totals.last?.finishedMs;
+    // As the schedule has it: the wall clock may step.
+    const nowMs = clock.monotonic();
+    const ageMs = totals.lastSuccessMs === undefined ? undefined : nowMs - this.#goodMs;
+    const endedMs = totals.last === undefined ? undefined : this.#endedMs;
     return {
       ...totals,
       name: this.name,
       description: this.#collector.description,
       intervalMs,
-      nextRunInMs: nextRunInMs(nowMs, finishedMs, intervalMs),
-      overdue: isOverdue(nowMs, finishedMs, intervalMs),
+      nextRunInMs: nextRunInMs(nowMs, endedMs, intervalMs),
+      overdue: isOverdue(nowMs, endedMs, intervalMs),
       freshnessMs: ageMs,
       freshness: freshnessOf(ageMs, intervalMs),
       checkpoint:
         window &&
-        checkpointLag(nowMs, this.#deps.memory.marks.get(this.name), {
+        checkpointLag(clock.now(), memory.marks.get(this.name), {
           lagMs: window.lagMs,
           intervalMs,
-          sinceGainMs: this.#deps.clock.monotonic() - this.#gainedMs,
+          sinceGainMs: nowMs - this.#gainedMs,
         }),
     };
   }

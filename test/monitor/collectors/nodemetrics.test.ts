@@ -319,6 +319,12 @@ describe("Forwarding an agent's metrics", () => {
     expect(series()).toEqual(["gauge go_threads{vpn.node=alpha} 1", "gauge up{vpn.node=alpha} 1"]);
   });
 
+  it("forwards no target_info, which is the agent's", async () => {
+    const { forward, series } = forwarding();
+    await forward('# TYPE target_info gauge\ntarget_info{service_name="agent"} 1\na 1\n');
+    expect(series()).toEqual(["gauge a{vpn.node=alpha} 1"]);
+  });
+
   it("counts what a budget of names leaves out, and refuses more samples than allowed", async () => {
     const { forward, series } = forwarding({ maxDistinctMetrics: 2, maxSamples: 5 });
     await forward('a 1\nb 2\nc 3\nc{x="1"} 4\n');

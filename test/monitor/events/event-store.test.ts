@@ -33,7 +33,7 @@ describe("The store of events", () => {
     expect([store.at(1)?.truncated, store.at(1)?.details]).toEqual([false, fits]);
     const cut = store.at(2)?.details ?? "";
     expect(store.at(2)?.truncated).toBe(true);
-    expect(cut).toBe(`x${"é".repeat((MAX_TEXT_BYTES - 2) / 2)}… (cut)`);
+    expect(cut).toBe(`x${"é".repeat((MAX_TEXT_BYTES - 2) / 2)}…[truncated]`);
   });
 
   it("holds no more text than its limit of bytes, but always the newest event, and counts as full then", () => {

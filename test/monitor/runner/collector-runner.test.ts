@@ -235,6 +235,30 @@ describe("a collector at work", () => {
     );
   });
 
+  it.each([-HOUR_MS, HOUR_MS])(
+    "is as fresh and as late as its schedule says after a step of the wall clock by %i ms",
+    async (stepMs) => {
+      const hung = Promise.withResolvers<void>();
+      let runs = 0;
+      const { clock, wall, runner, start } = running(async () => {
+        runs += 1;
+        await (runs === 1 ? undefined : hung.promise);
+      });
+      await start();
+      await clock.advance(3_000);
+      wall.aheadMs = stepMs;
+      expect(runner.status()).toMatchObject({
+        overdue: false,
+        freshnessMs: expect.toSatisfy((ms) => ms >= 0 && ms <= 3_000) as number,
+        freshness: "ok",
+        nextRunInMs: expect.toSatisfy((ms) => ms > 0 && ms <= MINUTE_MS) as number,
+      });
+      await clock.advance(6 * MINUTE_MS);
+      expect(runner.status()).toMatchObject({ overdue: true, freshness: "stale", nextRunInMs: 0 });
+      hung.resolve();
+    },
+  );
+
   it("calls a mistake of ours a panic and goes on", async () => {
     const { clock, lines, scope, runner, start } = running(() => {
       throw new TypeError("x is undefined");

@@ -15,6 +15,8 @@ import { LabelPlan, targetLabels } from "./labels.ts";
  */
 const LINES_PER_SLICE = 500;
 const PROCESS = "process";
+/** Names of the family that `targetInfo` writes, in text and in OpenMetrics. */
+const TARGET_NAMES = ["target_info", "target"] as const;
 
 /** A scope and its values at one instant. */
 export interface Gathered {
@@ -80,7 +82,9 @@ class Slices {
  */
 function families(gathered: readonly Gathered[], { metrics, conflict }: RenderOptions): Family[] {
   const byName = new Map<string, Family>();
-  const holders = new Map<string, Family>();
+  const holders = new Map<string, Family | undefined>(
+    TARGET_NAMES.map((name) => [name, undefined]),
+  );
   let conflicts = 0;
   for (const { scope, snapshot } of gathered) {
     for (const [rowNumber, numbers] of snapshot.series()) {
@@ -88,8 +92,8 @@ function families(gathered: readonly Gathered[], { metrics, conflict }: RenderOp
       if (!row || (metrics && !metrics.some((wanted) => covers(wanted, row.name)))) continue;
       const name = familyName(row);
       const family = byName.get(name) ?? { name, row, sources: [] };
-      const holder = holders.get(stem(family));
-      if ((holder !== undefined && holder !== family) || family.row.kind !== row.kind) {
+      const isTaken = holders.has(stem(family)) && holders.get(stem(family)) !== family;
+      if (isTaken || family.row.kind !== row.kind) {
         conflicts += 1;
         continue;
       }

@@ -58,11 +58,19 @@ export function reportSeries(
 /** Excludes the metrics of this report itself, or each would create another. */
 function sweepSeries(scope: Scope, more: readonly SeriesFigures[]): void {
   const { metrics, limitPerMetric } = scope.cardinality();
+  const names = new Map<string, { readonly series: number; readonly overflowing: boolean }>();
   const groups = new Map<string, number>();
-  const round = scope.sweep("telemetry.series");
   for (const { name, group, series, overflowing } of [...metrics, ...more]) {
     if (name.startsWith(SERIES_PREFIX) || series === 0) continue;
+    const others = names.get(name);
+    names.set(name, {
+      series: series + (others?.series ?? 0),
+      overflowing: overflowing || others?.overflowing === true,
+    });
     groups.set(group, (groups.get(group) ?? 0) + series);
+  }
+  const round = scope.sweep("telemetry.series");
+  for (const [name, { series, overflowing }] of names) {
     round.gauge(self.seriesActive, series, { "metric.name": name });
     round.gauge(self.seriesOverflowing, overflowing ? 1 : 0, { "metric.name": name });
   }

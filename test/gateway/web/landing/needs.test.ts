@@ -3,7 +3,7 @@ import { changes } from "../../../../gateway/web/landing/changes.ts";
 import { needs } from "../../../../gateway/web/landing/needs.ts";
 import type { DayFacts } from "../../../../gateway/web/landing/day.ts";
 import type { LandingFacts } from "../../../../gateway/web/landing/process-summary.ts";
-import type { Device } from "../../../../src/gen/status-json.ts";
+import type { Capability, Device } from "../../../../src/gen/status-json.ts";
 import { healthyStatus, NOW, summary } from "../fixtures/status.ts";
 import { renderHtml } from "../render-html.ts";
 
@@ -73,6 +73,18 @@ describe("what needs the reader", () => {
     };
     expect(items(renderHtml(needs({ ...facts, status }, state)))).toEqual([
       expect.stringContaining("own credential for the control plane expires in 3 d."),
+    ]);
+  });
+
+  it("is an operation that is denied, but none that fails for another reason", () => {
+    const facts = quiet();
+    const states = ["scope_denied", "transient_failure", "request_rejected", "credential_rejected"];
+    const status = facts.status && {
+      ...facts.status,
+      capability_matrix: states.map((each) => ({ state: each, actionable: true }) as Capability),
+    };
+    expect(items(renderHtml(needs({ ...facts, status }, state)))).toEqual([
+      expect.stringContaining("1 operation denied by the control plane for want of a scope."),
     ]);
   });
 

@@ -196,6 +196,28 @@ describe("A scrape", () => {
     expect(telemetry.status().ledger?.exposition.conflictingFamilies).toBe(1);
   });
 
+  it.each(["target_info", "target"])(
+    "leaves out a metric %s, which is written of the process",
+    async (name) => {
+      const clash: Row<never, "gauge"> = defineMetric({
+        name,
+        kind: "gauge",
+        unit: "",
+        group: "Test",
+        help: "x",
+        verbatim: true,
+      });
+      await using telemetry = await startTelemetry({ pull: true });
+      telemetry.scope(spec("process")).gauge(clash, 7, {});
+      await telemetry.flush(30_000);
+      const text = await scrape(telemetry, { format: "openmetrics" });
+      expect(text.match(/^# TYPE target.*$/gm)).toEqual(["# TYPE target info"]);
+      expect(text).not.toMatch(/ 7(\.0)?$/m);
+      await telemetry.flush(30_000);
+      expect(telemetry.status().ledger?.exposition.conflictingFamilies).toBe(1);
+    },
+  );
+
   it("shows only what was asked for", async () => {
     await using telemetry = await startTelemetry({ pull: true });
     telemetry.scope(spec()).gauge(plainLevel, 1, {});

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Job, JobStatus } from "../../../../src/kernel/jobs/types.ts";
 import type { Env, EnvStatus, StateFactory } from "../../../../src/kernel/state/types.ts";
+import * as self from "../../../../src/kernel/telemetry/report/self-metrics.ts";
 import * as house from "../../../../src/kernel/telemetry/report/service-metrics.ts";
 import { createJobsReport } from "../../../../src/kernel/telemetry/report/jobs-report.ts";
 import {
@@ -11,6 +12,7 @@ import { NO_ROW } from "../../../../src/kernel/telemetry/series/columns.ts";
 import { reportState } from "../../../../src/kernel/telemetry/report/state-report.ts";
 import type { SeriesScope } from "../../../../src/kernel/telemetry/writer/scope.ts";
 import type { AnyRow } from "../../../../src/kernel/telemetry/types.ts";
+import { reportSeries } from "../../../../src/kernel/telemetry/report/telemetry-report.ts";
 import { createTelemetryWriter } from "../../../../src/kernel/telemetry/writer/writer.ts";
 import { createManualClock } from "../../supervisor/manual-clock.ts";
 import { spec } from "../fixtures.ts";
@@ -195,5 +197,23 @@ describe("the report of stores", () => {
       ["dedup=1"],
       ["dedup=1"],
     ]);
+  });
+});
+
+describe("the report of series", () => {
+  it("adds up those of a metric that several threads write", () => {
+    const { scope, shown } = open();
+    const figures = (name: string, series: number, overflowing: boolean) =>
+      ({ name, group: "Test", series, overflowing }) as const;
+    using _report = reportSeries(scope, () => [
+      figures("test.level", 7, true),
+      figures("test.level", 2, false),
+      figures("test.other", 1, false),
+    ]);
+    expect([
+      shown(self.seriesActive),
+      shown(self.seriesOverflowing),
+      shown(self.seriesByGroup),
+    ]).toEqual([["test.level=9", "test.other=1"], ["test.level=1", "test.other=0"], ["Test=10"]]);
   });
 });

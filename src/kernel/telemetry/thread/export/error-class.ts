@@ -64,6 +64,12 @@ export function maybeOfContents(error: unknown): boolean {
   return typeof code === "number" && !RETRYABLE_GRPC.has(code) && classify(error) === "other";
 }
 
+/** Whether the HTTP exporter gave up on an answer that it does not name. */
+export function isRetryableAnswer(error: unknown): boolean {
+  const { message } = (error ?? {}) as { readonly message?: unknown };
+  return typeof message === "string" && message.includes("retryable status");
+}
+
 /**
  * The class of an error. `httpStatus`: the last status of such requests, for errors that lack one.
  */
@@ -80,6 +86,6 @@ export function classify(error: unknown, httpStatus?: number): ErrorClass {
   if (typeof code === "string")
     return SYSTEM[code] ?? (UNTRUSTED.test(code) ? "unavailable" : "other");
   if (/timed out|timeout/i.test(text)) return "timeout";
-  if (/retryable status/.test(text) && httpStatus !== undefined) return HTTP[httpStatus] ?? "other";
+  if (isRetryableAnswer(error) && httpStatus !== undefined) return HTTP[httpStatus] ?? "other";
   return "other";
 }

@@ -14,6 +14,8 @@ import type { BatchExporter } from "./owners.ts";
 export const RETRY_GROWTH = 1.5;
 /** So that the first success comes soon after an outage of any length. */
 const MAX_WAIT_MS = 5_000;
+/** A receiver that asks for more is asked again after this time: meanwhile records wait. */
+const MAX_RETRY_AFTER_MS = 300_000;
 /** Answers that may be due to the contents, before a batch is halved or a record is lost. */
 const MAX_REFUSALS = 10;
 
@@ -28,7 +30,11 @@ export interface PersistentOptions {
 
 type Result = Parameters<Parameters<BatchExporter<never>["export"]>[1]>[0];
 /** A failed attempt whose batch is still queued. */
-export type AttemptResult = Result & { readonly again?: boolean };
+export type AttemptResult = Result & {
+  readonly again?: boolean;
+  /** What the receiver asked for. */
+  readonly retryAfterMs?: number | undefined;
+};
 
 /** The enumeration is in a package that only the SDK depends on. */
 const SUCCESS: Result["code"] = 0;
@@ -89,7 +95,7 @@ class Persistent<T> {
         const left = this.#after(part, attempt);
         parts.push(...left);
         if (left.length === 0) result = attempt;
-        else await delay(systemClock, waitMs, stopping).catch(() => undefined);
+        else await pause(Math.max(waitMs, askedMs(attempt)), stopping);
         waitMs = Math.min(longestMs, waitMs * RETRY_GROWTH);
         continue;
       }
@@ -122,4 +128,13 @@ class Persistent<T> {
   #part(items: T[], isHalf: boolean): Part<T> {
     return { items, isHalf, acceptedBefore: this.#accepted, refusals: 0 };
   }
+}
+
+function askedMs({ retryAfterMs = 0 }: AttemptResult): number {
+  return Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
+}
+
+/** Ends early at a stop. */
+async function pause(ms: number, stopping: AbortSignal): Promise<void> {
+  await delay(systemClock, ms, stopping).catch(() => undefined);
 }

@@ -15,7 +15,7 @@ import {
   type ExporterDeps,
 } from "./exporter-factory.ts";
 import { signalUrl } from "./exporters.ts";
-import { watchHttpStatuses } from "./http-statuses.ts";
+import { watchHttpAnswers } from "./http-answers.ts";
 import { LogSink } from "./log-sink.ts";
 import { Output } from "./output.ts";
 import { watchPartialSuccess } from "./partial-success.ts";
@@ -48,7 +48,7 @@ export function createExportPipeline(
 ): ExportPipeline {
   const output = new Output(write);
   const deps: ExporterDeps = { clock: systemClock, output, concealment, log };
-  const httpStatusOf = watchHttpStatuses();
+  const lastAnswerOf = watchHttpAnswers(systemClock);
   const watched = (signal: Signal, target: WireTarget): WatchOptions => {
     const url = target.protocol === "http" ? signalUrl(target.endpoint, signal) : undefined;
     return {
@@ -56,7 +56,7 @@ export function createExportPipeline(
       target,
       ledger,
       stopping,
-      httpStatus: () => (url === undefined ? undefined : httpStatusOf(url)),
+      lastAnswer: () => (url === undefined ? undefined : lastAnswerOf(url)),
     };
   };
   const { metrics } = options;

@@ -7,7 +7,8 @@ import { AggregationTemporality } from "@opentelemetry/sdk-metrics";
 import type { PushMetricExporter, ResourceMetrics } from "@opentelemetry/sdk-metrics";
 import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace";
 import type { Signal } from "../../status.ts";
-import { classify, isOfContents, RETRYABLE_GRPC } from "./error-class.ts";
+import { classify, isOfContents, isRetryableAnswer, RETRYABLE_GRPC } from "./error-class.ts";
+import type { HttpAnswer } from "./http-answers.ts";
 import type { Ledger } from "../ledger.ts";
 import type { WireTarget } from "../options.ts";
 import type { BatchExporter } from "./owners.ts";
@@ -29,8 +30,8 @@ export interface WatchOptions {
   readonly signal: Signal;
   readonly target: WireTarget;
   readonly ledger: Ledger;
-  /** The last HTTP status of this signal's requests. */
-  readonly httpStatus: () => number | undefined;
+  /** To this signal's requests over HTTP. */
+  readonly lastAnswer: () => HttpAnswer | undefined;
   /**
    * Fires when the process stops: failures from then on are not retried, or an unreachable receiver
    * would delay every stop.
@@ -122,10 +123,11 @@ class Deliveries {
 async function deliver(send: Send, items: number, options: WatchOptions): Promise<AttemptResult> {
   const began = performance.now();
   const result = await sendPatiently(send, options);
+  const answer = isRetryableAnswer(result.error) ? options.lastAnswer() : undefined;
   const failure = succeeded(result)
     ? undefined
     : {
-        errorClass: classify(result.error, options.httpStatus()),
+        errorClass: classify(result.error, answer?.status),
         message: result.error?.message ?? "no reason given",
       };
   const again =
@@ -139,7 +141,7 @@ async function deliver(send: Send, items: number, options: WatchOptions): Promis
     seconds: (performance.now() - began) / 1000,
     failure,
   });
-  return again ? { ...result, again } : result;
+  return again ? { ...result, again, retryAfterMs: answer?.retryAfterMs } : result;
 }
 
 async function sendPatiently(

@@ -83,25 +83,12 @@ describe("A backend that is dead for an hour", () => {
 });
 
 describe.each(["grpc", "http"] as const)("Log records that are kept, over %s", (protocol) => {
-  const keeping = (endpoint: string) => ({
-    pull: false,
-    logs: {
-      protocol,
-      endpoint: endpoint.replace("http://", protocol === "grpc" ? "" : "http://"),
-      tls: { insecure: true },
-      timeoutMs: 2_000,
-      batchDelayMs: NEVER_MS,
-      exportTimeoutMs: 100,
-      retry: { enabled: false, initialMs: 20, maxMs: 50 },
-      keeps: true,
-    },
-  });
   const bodies = (receiver: Receiver) => receiver.logs().map(({ body }) => body);
 
   it("arrive once after an outage that outlasts every request, and a flush waits for it", async () => {
     await using receiver = await closing(protocol);
     receiver.answer = { kind: "refuse", grpc: 8, http: 500 };
-    await using telemetry = await startTelemetry(keeping(receiver.endpoint));
+    await using telemetry = await startTelemetry(keeping(receiver.endpoint, protocol));
     const scope = telemetry.scope(spec());
     scope.log(happened, "first", { who: "a", count: 1 });
     expect(await telemetry.flush(300)).toBe(false);
@@ -120,7 +107,7 @@ describe.each(["grpc", "http"] as const)("Log records that are kept, over %s", (
   it("are given up when the receiver rejects them, and not when the address is wrong", async () => {
     await using receiver = await closing(protocol);
     receiver.answer = { kind: "refuse", grpc: 3, http: 400 };
-    await using telemetry = await startTelemetry(keeping(receiver.endpoint));
+    await using telemetry = await startTelemetry(keeping(receiver.endpoint, protocol));
     const scope = telemetry.scope(spec());
     scope.log(happened, "rejected", { who: "a", count: 1 });
     expect(await telemetry.flush(60_000)).toBe(true);
@@ -136,7 +123,7 @@ describe.each(["grpc", "http"] as const)("Log records that are kept, over %s", (
   it("arrive beside one that the receiver cannot store, which is lost and counted", async () => {
     await using receiver = await closing(protocol);
     receiver.answer = { kind: "poisoned", body: "record 3", grpc: 13, http: 500 };
-    await using telemetry = await startTelemetry(keeping(receiver.endpoint));
+    await using telemetry = await startTelemetry(keeping(receiver.endpoint, protocol));
     const scope = telemetry.scope(spec());
     for (let at = 0; at < 8; at += 1) scope.log(happened, `record ${at}`, { who: "a", count: at });
     expect(await telemetry.flush(10_000)).toBe(true);
@@ -151,7 +138,7 @@ describe.each(["grpc", "http"] as const)("Log records that are kept, over %s", (
   it("arrive after an outage in which every request is answered so", async () => {
     await using receiver = await closing(protocol);
     receiver.answer = { kind: "refuse", grpc: 13, http: 500 };
-    await using telemetry = await startTelemetry(keeping(receiver.endpoint));
+    await using telemetry = await startTelemetry(keeping(receiver.endpoint, protocol));
     const scope = telemetry.scope(spec());
     for (let at = 0; at < 4; at += 1) scope.log(happened, `record ${at}`, { who: "a", count: at });
     const flushed = telemetry.flush(60_000);
@@ -165,7 +152,7 @@ describe.each(["grpc", "http"] as const)("Log records that are kept, over %s", (
   it("are given up at a stop, also after they were sent in halves", async () => {
     await using receiver = await closing(protocol);
     receiver.answer = { kind: "refuse", grpc: 13, http: 500 };
-    const telemetry = await startTelemetry(keeping(receiver.endpoint));
+    const telemetry = await startTelemetry(keeping(receiver.endpoint, protocol));
     const scope = telemetry.scope(spec());
     for (let at = 0; at < 4; at += 1) scope.log(happened, `record ${at}`, { who: "a", count: at });
     void telemetry.flush(60_000);
@@ -176,13 +163,31 @@ describe.each(["grpc", "http"] as const)("Log records that are kept, over %s", (
 
   it("do not keep the process from stopping", async () => {
     await using receiver = await closing(protocol);
-    receiver.answer = { kind: "refuse", grpc: 14, http: 503 };
-    const telemetry = await startTelemetry(keeping(receiver.endpoint));
+    const headers = { "retry-after": "3600" };
+    receiver.answer = { kind: "refuse", grpc: 14, http: 503, headers };
+    const telemetry = await startTelemetry(keeping(receiver.endpoint, protocol));
     telemetry.scope(spec()).log(happened, "left", { who: "a", count: 1 });
     expect(await telemetry.flush(300)).toBe(false);
     await telemetry.component.stop(60_000);
     expect(telemetry.status().ledger?.signals.logs).toMatchObject({ items: 0, itemsLost: 1 });
   });
+});
+
+it("Log records that are kept are sent again no sooner than a receiver over HTTP asks for", async () => {
+  await using receiver = await closing("http");
+  const headers = { "retry-after": "1" };
+  receiver.answer = { kind: "refuse", grpc: 14, http: 429, headers };
+  const { logs } = keeping(receiver.endpoint, "http");
+  await using telemetry = await startTelemetry({ pull: false, logs: { ...logs, timeoutMs: 500 } });
+  telemetry.scope(spec()).log(happened, "limited", { who: "a", count: 1 });
+  const flushed = telemetry.flush(60_000);
+  await expect.poll(() => receiver.refused, { timeout: 30_000, interval: 1 }).toBe(1);
+  const refusedMs = performance.now();
+  receiver.answer = { kind: "accept" };
+  expect(await flushed).toBe(true);
+  // The poll may see it some milliseconds late.
+  expect(performance.now() - refusedMs).toBeGreaterThan(800);
+  expect(receiver.logs().map(({ body }) => body)).toEqual(["limited"]);
 });
 
 describe("Metrics whose receiver is down for longer than their interval", () => {
@@ -212,6 +217,23 @@ describe("Metrics whose receiver is down for longer than their interval", () => 
     },
   );
 });
+
+/** Options of a push of log records that are sent until they arrive. */
+function keeping(endpoint: string, protocol: "grpc" | "http") {
+  return {
+    pull: false,
+    logs: {
+      protocol,
+      endpoint: protocol === "grpc" ? endpoint.replace("http://", "") : endpoint,
+      tls: { insecure: true },
+      timeoutMs: 2_000,
+      batchDelayMs: NEVER_MS,
+      exportTimeoutMs: 100,
+      retry: { enabled: false, initialMs: 20, maxMs: 50 },
+      keeps: true,
+    },
+  };
+}
 
 /** A receiver that closes with its block. */
 async function closing(protocol: "grpc" | "http"): Promise<Receiver & AsyncDisposable> {
