@@ -29,6 +29,8 @@ const MINUTE_MS = 60_000;
  */
 const FIRST_MS = 4 * MINUTE_MS;
 const SECOND_MS = 7 * MINUTE_MS;
+/** Requests of a push: metrics of the process, metrics of the networks, and log records. */
+const REQUESTS = 3;
 const TOKEN = "administrator-0123456789";
 
 /** Runs it to its end. */
@@ -51,6 +53,7 @@ export async function runGolden(scene: SceneName): Promise<GoldenRun> {
   if (scene === "feeding") await textOf(`${daemon.url}/api/status.json`, 401, {});
   const status = JSON.parse(await textOf(`${daemon.url}/api/status.json`)) as unknown;
   const exposition = await textOf(`${metrics}/metrics`);
+  answerTogether(receiver);
   await ended(daemon);
   await receiver.close();
   const names = { ...(await addresses).addresses, [daemon.url]: "gateway", [metrics]: "metrics", [folder]: "folder" };
@@ -64,6 +67,20 @@ export async function runGolden(scene: SceneName): Promise<GoldenRun> {
 async function pulled(child: ChildProcess, metrics: string): Promise<void> {
   await textOf(`${metrics}/metrics`);
   await order(child, { advanceMs: 0 });
+}
+
+/**
+ * Answers the first push of the stop once all of its requests are there: what one tells of the
+ * others does not depend on which is faster.
+ */
+function answerTogether(receiver: Receiver): void {
+  const { promise: until, resolve } = Promise.withResolvers<void>();
+  let requests = 0;
+  const arrived = (): void => {
+    requests += 1;
+    if (requests === REQUESTS) resolve();
+  };
+  receiver.answer = { kind: "hold", until, arrived };
 }
 
 async function ended(daemon: Daemon): Promise<void> {
