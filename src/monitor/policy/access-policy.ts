@@ -11,7 +11,7 @@ import { EXIT, PHYSICAL, type Connection } from "../flows/record.ts";
 import { anyOf, both, MAYBE, NO, SAME_USER, YES, type Certainty } from "./certainty.ts";
 import { compilePolicy, MAX_RULES, type CompiledPolicy, type PolicyRule } from "./compile.ts";
 import { matchesPorts } from "./ports.ts";
-import { ipv4Number, type PolicyEnd } from "./selectors.ts";
+import { ipv4Number, userKey, type PolicyEnd } from "./selectors.ts";
 
 export interface Judgement {
   /** Empty: not compared. */
@@ -191,6 +191,7 @@ function endOf(
 ): PolicyEnd {
   const { address, kind } = endpoint?.host ?? { address: "", kind: "name" };
   const others = device?.addresses ?? [];
+  const owner = device?.user ?? "";
   return {
     ipv4: [
       ...(kind === "ipv4" ? [ipv4Number(address)] : []),
@@ -200,6 +201,7 @@ function endOf(
     isAddress: kind !== "name",
     overlay: endpoint?.host.overlay ?? false,
     device,
+    user: owner === "" ? undefined : userKey(owner),
     internet,
   };
 }

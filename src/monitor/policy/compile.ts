@@ -9,11 +9,11 @@ import { ruleText } from "../collectors/acl/rule-risk.ts";
 import { anyOf, MAYBE, type Certainty } from "./certainty.ts";
 import { portRanges, protocolNumbers, type PortRule } from "./ports.ts";
 import {
-  destinationSelector,
-  selector,
+  createSelectors,
   type DestinationSelector,
   type PolicyEnd,
   type PolicyNames,
+  type Selectors,
 } from "./selectors.ts";
 
 /** A rule as it is shown. Indexes count `acls` first, then `grants`. */
@@ -47,33 +47,33 @@ const MAX_SOURCE = 512;
 
 /** Undefined when it has more than 1,000 rules, 4,000 destinations or 10,000 sources. */
 export function compilePolicy(policy: PolicyObject): CompiledPolicy | undefined {
-  const names = namesOf(policy);
+  const selectors = createSelectors(namesOf(policy));
   const postured = isSomething(field(policy, "defaultSrcPosture"));
   const rules: PolicyRule[] = [];
   const sources: CompiledPolicy["sources"][number][] = [];
   const clauses: Clause[] = [];
-  let selectors = 0;
+  let selected = 0;
   for (const [section, kind] of [
     ["acls", "acl"],
     ["grants", "grant"],
   ] as const) {
     const list = field(policy, section);
     for (const rule of Array.isArray(list) ? (list as readonly unknown[]) : []) {
-      if (rules.length >= MAX_RULES || clauses.length > MAX_CLAUSES || selectors > MAX_SELECTORS)
+      if (rules.length >= MAX_RULES || clauses.length > MAX_CLAUSES || selected > MAX_SELECTORS)
         return undefined;
       const index = rules.length;
       rules.push({ index, kind, source: ruleText(rule, MAX_SOURCE) });
-      const from = sourcesOf(rule).map((text) => selector(text, names));
-      selectors += from.length;
+      const from = sourcesOf(rule).map((text) => selectors.source(text));
+      selected += from.length;
       sources.push((end) => anyOf(from, (matches) => matches(end)));
       if (!isPolicyObject(rule)) continue;
       const isConditional =
         postured || isSomething(field(rule, "srcPosture")) || isSomething(field(rule, "via"));
-      const made = kind === "acl" ? aclClauses(rule, names) : grantClauses(rule, names);
+      const made = kind === "acl" ? aclClauses(rule, selectors) : grantClauses(rule, selectors);
       for (const clause of made) clauses.push({ ...clause, rule: index, isConditional });
     }
   }
-  return clauses.length > MAX_CLAUSES || selectors > MAX_SELECTORS
+  return clauses.length > MAX_CLAUSES || selected > MAX_SELECTORS
     ? undefined
     : { rules, sources, clauses };
 }
@@ -81,7 +81,7 @@ export function compilePolicy(policy: PolicyObject): CompiledPolicy | undefined 
 type Unplaced = Pick<Clause, "destination" | "ports">;
 
 /** Destinations are `host:ports`. */
-function aclClauses(rule: PolicyObject, names: PolicyNames): readonly Unplaced[] {
+function aclClauses(rule: PolicyObject, selectors: Selectors): readonly Unplaced[] {
   if (field(rule, "action") !== "accept") return [];
   const proto = field(rule, "proto");
   const protocols = typeof proto === "string" && proto !== "" ? protocolNumbers(proto) : undefined;
@@ -92,7 +92,7 @@ function aclClauses(rule: PolicyObject, names: PolicyNames): readonly Unplaced[]
     if (colon < 0 || parsed === undefined || isUnknown) return uncertain;
     const host = text.slice(0, colon).replace(/^\[(.*)\]$/, "$1");
     return {
-      destination: destinationSelector(host, names),
+      destination: selectors.destination(host),
       ports: [{ protocols, ranges: parsed.ranges }],
     };
   });
@@ -104,14 +104,14 @@ const uncertain: Unplaced = {
 };
 
 /** A grant without `ip` gives no access to the network. */
-function grantClauses(rule: PolicyObject, names: PolicyNames): readonly Unplaced[] {
+function grantClauses(rule: PolicyObject, selectors: Selectors): readonly Unplaced[] {
   const capabilities = texts(field(rule, "ip")).map(capability);
   const known = capabilities.filter((each) => each !== undefined);
   if (capabilities.length === 0) return [];
   return texts(field(rule, "dst")).map((text) =>
     known.length < capabilities.length
       ? uncertain
-      : { destination: destinationSelector(text, names), ports: known },
+      : { destination: selectors.destination(text), ports: known },
   );
 }
 

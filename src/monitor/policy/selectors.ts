@@ -4,7 +4,7 @@
  */
 import { BlockList, isIP } from "node:net";
 import type { KnownDevice } from "../enrich/types.ts";
-import { anyOf, MAYBE, NO, SAME_USER, YES, type Certainty } from "./certainty.ts";
+import { MAYBE, NO, SAME_USER, YES, type Certainty } from "./certainty.ts";
 
 /** One end of a connection. */
 export interface PolicyEnd {
@@ -17,11 +17,13 @@ export interface PolicyEnd {
   readonly overlay: boolean;
   /** As the control plane reports it. */
   readonly device: KnownDevice | undefined;
+  /** Its owner as `userKey` has it; undefined where the device or its owner is unknown. */
+  readonly user: string | undefined;
   /** Behind an exit node. */
   readonly internet: boolean;
 }
 
-export type Selector = (end: PolicyEnd) => Certainty;
+type Selector = (end: PolicyEnd) => Certainty;
 /** Also `SAME_USER`. */
 export type DestinationSelector = (end: PolicyEnd) => Certainty | typeof SAME_USER;
 
@@ -31,37 +33,51 @@ export interface PolicyNames {
   readonly hosts: ReadonlyMap<string, string>;
 }
 
-/** Of destinations only. */
-export function destinationSelector(text: string, names: PolicyNames): DestinationSelector {
-  return text === "autogroup:self" ? () => SAME_USER : selector(text, names);
+/** Selectors of one policy: equal texts have one selector, however many rules name it. */
+export interface Selectors {
+  source(text: string): Selector;
+  destination(text: string): DestinationSelector;
 }
 
-export function selector(text: string, names: PolicyNames): Selector {
+export function createSelectors(names: PolicyNames): Selectors {
+  const known = new Map<string, Selector>();
+  const source = (text: string): Selector => {
+    const found = known.get(text) ?? selector(text, names);
+    known.set(text, found);
+    return found;
+  };
+  return {
+    source,
+    // Of destinations only.
+    destination: (text) => (text === "autogroup:self" ? () => SAME_USER : source(text)),
+  };
+}
+
+function selector(text: string, names: PolicyNames): Selector {
   if (text === "*") return anywhere;
   if (text.startsWith("autogroup:")) return autogroups.get(text.slice("autogroup:".length)) ?? role;
   if (text.startsWith("tag:")) return ofDevice(({ tags }) => (tags.includes(text) ? YES : NO));
   if (text.startsWith("group:")) {
     const members = names.groups.get(text);
     // Groups of an identity provider are not in the policy.
-    if (members === undefined) return role;
-    const matchers = members.map(user);
-    return (end) => anyOf(matchers, (matches) => matches(end));
+    return members === undefined ? role : users(members);
   }
   const address = names.hosts.get(text) ?? text;
   const network = networkOf(address);
   if (network !== undefined) return network;
-  return text.includes("@") && !/[:*]/.test(text) ? user(text) : uncertain;
+  return text.includes("@") && !/[:*]/.test(text) ? users([text]) : uncertain;
 }
 
 /** The rule about exit nodes and `*` is the control plane's. */
 const anywhere: Selector = ({ internet }) => (internet ? MAYBE : YES);
 const uncertain: Selector = () => MAYBE;
+const nobody: Selector = () => NO;
 /** Covers some users: their devices only. */
 const role: Selector = ofDevice(({ tags }) => (tags.length > 0 ? NO : MAYBE));
 
-const member: Selector = ofDevice(({ tags, user: owner, external }) => {
+const member: Selector = ofDevice(({ tags, external }, owner) => {
   if (tags.length > 0) return NO;
-  return owner === "" || external !== false ? MAYBE : YES;
+  return owner === undefined || external !== false ? MAYBE : YES;
 });
 
 const autogroups: ReadonlyMap<string, Selector> = new Map<string, Selector>([
@@ -72,26 +88,36 @@ const autogroups: ReadonlyMap<string, Selector> = new Map<string, Selector>([
   ["members", member],
 ]);
 
-function user(name: string): Selector {
-  const wanted = withoutAt(name);
-  return ofDevice(({ tags, user: owner }) => {
+/** One look-up, however many they are: a group may have thousands, and many rules may name it. */
+function users(names: readonly string[]): Selector {
+  const wanted = new Set(names.map(userKey));
+  if (wanted.size === 0) return nobody;
+  const hasAddresses = [...wanted].some(isMailAddress);
+  const hasNames = ![...wanted].every(isMailAddress);
+  return ofDevice(({ tags }, owner) => {
     // Tagged devices belong to their tags.
     if (tags.length > 0) return NO;
-    if (owner === "") return MAYBE;
-    if (withoutAt(owner) === wanted) return YES;
+    if (owner === undefined) return MAYBE;
+    if (wanted.has(owner)) return YES;
     // Headscale knows users by name and by address.
-    return wanted.includes("@") === withoutAt(owner).includes("@") ? NO : MAYBE;
+    return (isMailAddress(owner) ? hasNames : hasAddresses) ? MAYBE : NO;
   });
 }
 
-/** Policies of Headscale have `ada@` for the user `ada`. */
-function withoutAt(name: string): string {
+/** By which users are compared. Policies of Headscale have `ada@` for the user `ada`. */
+export function userKey(name: string): string {
   return name.toLowerCase().replace(/@$/, "");
 }
 
-function ofDevice(matches: (device: KnownDevice) => Certainty): Selector {
-  return ({ isAddress, overlay, device, internet }) => {
-    if (device !== undefined) return matches(device);
+function isMailAddress(user: string): boolean {
+  return user.includes("@");
+}
+
+function ofDevice(
+  matches: (device: KnownDevice, owner: string | undefined) => Certainty,
+): Selector {
+  return ({ isAddress, overlay, device, user, internet }) => {
+    if (device !== undefined) return matches(device, user);
     if (internet) return NO;
     // What is behind a subnet router is no device.
     return overlay || !isAddress ? MAYBE : NO;

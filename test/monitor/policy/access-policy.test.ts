@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { KnownDevice } from "../../../src/monitor/enrich/types.ts";
 import { createFlowDecoder } from "../../../src/monitor/flows/record.ts";
 import { AccessPolicy } from "../../../src/monitor/policy/access-policy.ts";
@@ -43,7 +43,11 @@ type Section = "virtualTraffic" | "subnetTraffic" | "exitTraffic" | "physicalTra
 function judged(
   rules: object,
   [src, dst]: readonly [string, string],
-  { section = "virtualTraffic", proto = 6 }: { section?: Section; proto?: number } = {},
+  {
+    section = "virtualTraffic",
+    proto = 6,
+    devices: known = cache,
+  }: { section?: Section; proto?: number; devices?: typeof cache } = {},
 ): readonly [string, number, boolean] {
   const policy = new AccessPolicy();
   policy.set(JSON.stringify(rules), rules as Record<string, unknown>);
@@ -51,12 +55,16 @@ function judged(
   if ("refused" in record) throw new Error(record.refused.join());
   const [connection] = record.connections;
   if (connection === undefined) throw new Error("no connection");
-  const { verdict, rule, reversed } = policy.judge(connection, cache);
+  const { verdict, rule, reversed } = policy.judge(connection, known);
   return [verdict, rule, reversed];
 }
 
 const acl = (src: string[], dst: string[], more: object = {}) => ({
   acls: [{ action: "accept", src, dst, ...more }],
+});
+const ofGroup = (...members: string[]) => ({
+  ...acl(["group:a"], ["*:*"]),
+  groups: { "group:a": members },
 });
 const YES = ["permitted", 0, false];
 const NO = ["no_rule", -1, false];
@@ -77,6 +85,10 @@ describe("a connection", () => {
     ["a word of the language", acl(["*"], ["tag:db:*"], { proto: "constructor" }), MAYBE],
     ["its group", { ...acl(["group:a"], ["*:*"]), groups: { "group:a": ["ada@corp.test"] } }, YES],
     ["a group without it", { ...acl(["group:a"], ["*:*"]), groups: { "group:a": [] } }, NO],
+    ["a group of others", ofGroup("bob@corp.test", "eve@elsewhere.test"), NO],
+    ["a group with its user in capitals", ofGroup("bob@corp.test", "ADA@Corp.Test"), YES],
+    ["a group with a name of Headscale", ofGroup("bob@corp.test", "bob@"), MAYBE],
+    ["a group with a group in it", ofGroup("bob@corp.test", "group:b"), MAYBE],
     ["a group of the identity provider", acl(["group:a"], ["*:*"]), MAYBE],
     ["members", acl(["autogroup:member"], ["*:*"]), YES],
     ["tagged devices", acl(["*"], ["autogroup:tagged:*"]), YES],
@@ -140,6 +152,12 @@ describe("a connection", () => {
     expect(judged(acl(["autogroup:member"], ["autogroup:self:22"]), ends)).toEqual(expected);
   });
 
+  it("of a device that is not known may be a group's, but of an empty one", () => {
+    expect(judged(ofGroup("ada@corp.test"), [UNKNOWN, `${DB}:1`])).toEqual(MAYBE);
+    expect(judged(ofGroup(), [UNKNOWN, `${DB}:1`])).toEqual(NO);
+    expect(judged(ofGroup("ada@corp.test"), [`${DB}:1`, BOB])).toEqual(NO);
+  });
+
   it("of a device that is not known, or shared in, may be a member's", () => {
     const rules = acl(["autogroup:member"], ["*:*"]);
     expect(judged(rules, [UNKNOWN, `${DB}:1`])).toEqual(MAYBE);
@@ -174,6 +192,53 @@ describe("a connection", () => {
     const rules = acl(["*"], ["tag:db:443"]);
     expect(judged(rules, TO_DB, { proto: 1 })).toEqual(YES);
     expect(judged(rules, TO_DB, { proto: 47 })).toEqual(MAYBE);
+  });
+});
+
+describe("a large group", () => {
+  const MEMBERS = 1_000;
+  const RULES = 200;
+  const grouped = (members: number, rules: number) => ({
+    groups: { "group:a": Array.from({ length: members }, (_, at) => `${at}@corp.test`) },
+    acls: Array.from({ length: rules }, (_, at) => ({
+      action: "accept",
+      src: ["group:a"],
+      dst: [`tag:${at}:443`, "group:a:22"],
+    })),
+  });
+  afterEach(() => void vi.restoreAllMocks());
+
+  /** How often the users of both ends are read to judge their first connection. */
+  function readsOf(rules: object): number {
+    let reads = 0;
+    const counted = (address: string): KnownDevice | undefined => {
+      const found = cache.byAddress(address);
+      return (
+        found &&
+        Object.defineProperty({ ...found }, "user", { get: () => ((reads += 1), found.user) })
+      );
+    };
+    expect(judged(rules, [ADA, BOB], { devices: { byAddress: counted } })).toEqual(NO);
+    return reads;
+  }
+
+  it("costs a connection no look at a user for each member or rule", () => {
+    const few = readsOf(grouped(1, 1));
+    expect(few).toBeGreaterThan(0);
+    expect(readsOf(grouped(MEMBERS, RULES))).toBe(few);
+  });
+
+  it("is prepared once, whatever the number of rules that name it", () => {
+    const lowered = vi.spyOn(String.prototype, "toLowerCase");
+    const callsOf = (rules: number): number => {
+      const policy = new AccessPolicy();
+      const before = lowered.mock.calls.length;
+      policy.set("text", grouped(MEMBERS, rules));
+      return lowered.mock.calls.length - before;
+    };
+    const one = callsOf(1);
+    expect(one).toBeGreaterThanOrEqual(MEMBERS);
+    expect(callsOf(RULES)).toBeLessThan(one + MEMBERS * RULES * 0.1);
   });
 });
 
