@@ -1,5 +1,6 @@
 /** Deduplicates audit events. */
-import type { DedupSetStatus, IngestSource } from "../flows/types.ts";
+import { hash } from "node:crypto";
+import type { AuditBatch, DedupSetStatus } from "../flows/types.ts";
 import { SeenKeys } from "../ingest/seen-keys.ts";
 import type { AuditEvent } from "./record.ts";
 
@@ -11,9 +12,9 @@ export class AuditDedup {
   readonly #seen = new SeenKeys(AUDIT_SET_CAPACITY);
 
   /** True for the first sighting only. */
-  isNew(event: AuditEvent, source: IngestSource): boolean {
-    // Re-reading the edge of a polled window is expected, so it does not count as a duplicate.
-    if (source === "poll" && !admit(this.#boundary, boundaryKey(event))) return false;
+  isNew(event: AuditEvent, { source, unfinished }: Omit<AuditBatch, "records">): boolean {
+    // Re-reading a polled window or its edge is expected, so it does not count as a duplicate.
+    if (source === "poll" && !this.#isFirstPoll(boundaryKey(event), unfinished)) return false;
     if (admit(this.#seen, auditKey(event))) return true;
     this.#seen.hit();
     return false;
@@ -26,6 +27,15 @@ export class AuditDedup {
       capacity: this.#seen.capacity,
       ...this.#seen.counts,
     };
+  }
+
+  #isFirstPoll(key: string, unfinished: AuditBatch["unfinished"]): boolean {
+    if (!admit(this.#boundary, key)) return false;
+    if (unfinished === undefined) return true;
+    const digest = hash("sha256", key, "hex");
+    if (unfinished.take(digest)) return false;
+    unfinished.add(digest);
+    return true;
   }
 }
 

@@ -61,7 +61,7 @@ export function createAuditIntake(
   };
   return {
     dedupSets: () => [dedup.status()],
-    async accept({ records, source }, signal): Promise<IntakeReport> {
+    async accept({ records, ...origin }, signal): Promise<IntakeReport> {
       let accepted = 0;
       let malformed = 0;
       for (const [at, record] of records.entries()) {
@@ -69,9 +69,9 @@ export function createAuditIntake(
         signal.throwIfAborted();
         const event = readAuditEvent(record, instants);
         if (event === undefined) malformed += 1;
-        if (event === undefined || !dedup.isNew(event, source)) continue;
+        if (event === undefined || !dedup.isNew(event, origin)) continue;
         if (deps.crossDedup?.isNew("audit", changeFacts(event)) === false) continue;
-        apply(event, source);
+        apply(event, origin.source);
         accepted += 1;
       }
       return { accepted, refused: malformed === 0 ? {} : { malformed } };

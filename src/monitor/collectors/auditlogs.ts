@@ -8,6 +8,7 @@ import {
   configAuditSchemaDrift,
 } from "../catalogue/flows.ts";
 import { configAuditRecord } from "../catalogue/records.ts";
+import { UnfinishedWindow } from "../ingest/unfinished-window.ts";
 import { defineWindowCollector } from "./collector.ts";
 import { eachBatch } from "./log-batches.ts";
 import { auditlogsSection, isPolled } from "./log-sections.ts";
@@ -35,10 +36,13 @@ export const auditlogs = defineWindowCollector({
     maxWindowMs,
     overlapMs: 0,
   }),
-  open:
-    ({ provider, audit }) =>
-    (tick, window) =>
-      eachBatch(tick, listAuditLogs, provider.auditLogs(window, tick.signal), (records) =>
-        audit.accept({ records, source: "poll" }, tick.signal),
-      ),
+  open({ provider, audit }) {
+    const unfinished = new UnfinishedWindow();
+    return (tick, window) =>
+      unfinished.read(window, tick, () =>
+        eachBatch(tick, listAuditLogs, provider.auditLogs(window, tick.signal), (records) =>
+          audit.accept({ records, source: "poll", unfinished }, tick.signal),
+        ),
+      );
+  },
 });

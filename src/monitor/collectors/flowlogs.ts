@@ -21,6 +21,7 @@ import {
 } from "../catalogue/flows.ts";
 import { networkFlowRecord } from "../catalogue/records.ts";
 import { overlapMark, type CappedDigests, type NetworkMemory } from "../checkpoints/types.ts";
+import { UnfinishedWindow } from "../ingest/unfinished-window.ts";
 import type { FlowLogOptions, NetworkOptions } from "../options.ts";
 import type { TimeWindow } from "../providers/model.ts";
 import { defineWindowCollector } from "./collector.ts";
@@ -70,12 +71,13 @@ export const flowlogs = defineWindowCollector({
   }),
   open(deps, options) {
     const noteEvictions = createEvictionNotes(deps, options);
-    return async (tick, window) => {
+    const unfinished = new UnfinishedWindow();
+    const readIfOn = async (tick: Tick, window: TimeWindow): Promise<void> => {
       const enabled = await isLoggingOn(deps, tick);
       if (enabled !== undefined) reportFeature(tick, enabled);
       if (enabled === false) return;
       try {
-        await readWindow(deps, options, tick, window);
+        await readWindow({ ...deps, unfinished }, options, tick, window);
       } catch (error) {
         // Not licensed or disabled: retrying this window would never succeed.
         if (!listFlowLogs.disabledBy.includes(failureOf(error)?.status ?? 0)) throw error;
@@ -85,6 +87,7 @@ export const flowlogs = defineWindowCollector({
       }
       reportFeature(tick, true);
     };
+    return (tick, window) => unfinished.read(window, tick, () => readIfOn(tick, window));
   },
 });
 
@@ -100,7 +103,12 @@ async function isLoggingOn({ provider }: CollectorDeps, tick: Tick): Promise<boo
 }
 
 async function readWindow(
-  { provider, flows, memory }: CollectorDeps,
+  {
+    provider,
+    flows,
+    memory,
+    unfinished,
+  }: CollectorDeps & { readonly unfinished: UnfinishedWindow },
   { replayOverlapMs, replaySeenCapacity }: FlowLogOptions,
   tick: Tick,
   window: TimeWindow,
@@ -116,7 +124,10 @@ async function readWindow(
         }
       : {};
   await eachBatch(tick, listFlowLogs, provider.flowLogs(window, tick.signal), (records) =>
-    flows.accept({ records, source: "poll", windowEndMs: window.toMs, ...replay }, tick.signal),
+    flows.accept(
+      { records, source: "poll", windowEndMs: window.toMs, unfinished, ...replay },
+      tick.signal,
+    ),
   );
 }
 

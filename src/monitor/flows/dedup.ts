@@ -19,9 +19,16 @@ const sources: readonly IngestSource[] = ["poll", "stream", "objectstore"];
 export type Sighting = "new" | "repeated" | "poll_boundary" | "cross_source";
 
 /** Stored digests of a batch, and those to add. */
-export interface Replay {
+interface Replay {
   readonly seen: NonNullable<FlowBatch["replay"]>["seen"];
   readonly digests: string[];
+}
+
+/** Where connections come from, and what is known of a polled window. */
+export interface Origin {
+  readonly source: IngestSource;
+  readonly replay?: Replay | undefined;
+  readonly unfinished?: FlowBatch["unfinished"];
 }
 
 /** One per network, shared by all sources. */
@@ -34,8 +41,7 @@ export class FlowDedup {
   classify(
     key: string,
     counters: Pick<Connection, "txBytes" | "rxBytes" | "txPackets" | "rxPackets">,
-    source: IngestSource,
-    replay: Replay | undefined,
+    { source, replay, unfinished }: Origin,
   ): Sighting {
     const { txBytes, rxBytes, txPackets, rxPackets } = counters;
     const slot = this.#seen.find(key);
@@ -51,14 +57,24 @@ export class FlowDedup {
         ? "poll_boundary"
         : "cross_source";
     }
+    const add = (): void =>
+      this.#seen.add(key, [txBytes, rxBytes, txPackets, rxPackets, sources.indexOf(source)]);
     // Hashed only on a memory miss, since hashing dominates the cost.
-    const digest = replay === undefined ? "" : hash("sha256", key, "hex");
+    const digest =
+      replay === undefined && unfinished === undefined ? "" : hash("sha256", key, "hex");
+    if (unfinished?.take(digest) === true) {
+      // Perhaps at the edge of the window, where the next one meets it.
+      add();
+      this.#seen.hit();
+      return "repeated";
+    }
     if (replay?.seen.has(digest) === true) {
       this.#seen.hit();
       return "repeated";
     }
-    this.#seen.add(key, [txBytes, rxBytes, txPackets, rxPackets, sources.indexOf(source)]);
+    add();
     replay?.digests.push(digest);
+    unfinished?.add(digest);
     return "new";
   }
 

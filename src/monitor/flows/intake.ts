@@ -13,7 +13,7 @@ import type { IngestObserver } from "../ingest/observer.ts";
 import type { NetworkOptions } from "../options.ts";
 import { EarlySeries } from "./early-series.ts";
 import { connectionKey, FlowDedup, recordKey } from "./dedup.ts";
-import type { Replay } from "./dedup.ts";
+import type { Origin } from "./dedup.ts";
 import { createEnricher } from "./enriched.ts";
 import type { EnrichedFlow } from "./enriched.ts";
 import { createFlowLog } from "./flow-log.ts";
@@ -82,12 +82,6 @@ export function createFlowIntake(
   return new NetworkIntake(deps);
 }
 
-/** State of one batch. */
-interface Run {
-  readonly source: FlowBatch["source"];
-  readonly replay: Replay | undefined;
-}
-
 class NetworkIntake implements DecodedFlowIntake {
   readonly #deps: FlowIntakeDeps;
   readonly #decoder = createFlowDecoder();
@@ -139,7 +133,7 @@ class NetworkIntake implements DecodedFlowIntake {
   }
 
   async accept(batch: FlowBatch, signal: AbortSignal): Promise<IntakeReport> {
-    const { source } = batch;
+    const { source, unfinished } = batch;
     const replay = batch.replay && { seen: batch.replay.seen, digests: [] };
     const report = { accepted: 0, refused: {} as Record<string, number> };
     await this.#awaitStart(signal);
@@ -150,7 +144,7 @@ class NetworkIntake implements DecodedFlowIntake {
         if (this.#isDue()) await this.#yieldToLoop();
         signal.throwIfAborted();
         const record = this.#decode(value, source, report);
-        if (record !== undefined && (await this.#record(record, { source, replay })))
+        if (record !== undefined && (await this.#record(record, { source, replay, unfinished })))
           report.accepted += 1;
       }
     } finally {
@@ -174,7 +168,7 @@ class NetworkIntake implements DecodedFlowIntake {
       for (const record of records) {
         if (this.#isDue()) await this.#yieldToLoop();
         signal.throwIfAborted();
-        await this.#record(record, { source, replay: undefined });
+        await this.#record(record, { source });
       }
     } finally {
       this.#writeTallies();
@@ -199,7 +193,7 @@ class NetworkIntake implements DecodedFlowIntake {
   /** Undefined for a refused record, which is counted. */
   #decode(
     value: unknown,
-    source: Run["source"],
+    source: IngestSource,
     report: { refused: Record<string, number> },
   ): FlowRecord | undefined {
     const record = this.#decoder.decode(value, this.#deps.clock.now());
@@ -210,14 +204,14 @@ class NetworkIntake implements DecodedFlowIntake {
   }
 
   /** True when the record had a new connection. */
-  async #record(record: FlowRecord, run: Run): Promise<boolean> {
+  async #record(record: FlowRecord, origin: Origin): Promise<boolean> {
     this.#suggest(record);
     const facts = this.#factsOf(record);
-    const added = await this.#connections(record, facts, run);
+    const added = await this.#connections(record, facts, origin);
     if (!added.anything) return false;
     this.#tallies.reporter(facts.trust, facts.consistency);
     if (this.#log.mode === "per_record") this.#log.record(added.connections, added.sums, facts);
-    this.#observer.accepted(run.source, "flow", {
+    this.#observer.accepted(origin.source, "flow", {
       eventMs: (record.end ?? record.start ?? record.logged)?.ms,
       capturedMs: (record.start ?? record.end) && record.logged?.ms,
     });
@@ -228,7 +222,7 @@ class NetworkIntake implements DecodedFlowIntake {
   async #connections(
     record: FlowRecord,
     facts: ReporterFacts,
-    run: Run,
+    origin: Origin,
   ): Promise<{
     readonly anything: boolean;
     readonly connections: number;
@@ -238,9 +232,7 @@ class NetworkIntake implements DecodedFlowIntake {
     // A record without connections is still counted, once.
     if (record.connections.length === 0)
       return {
-        anything:
-          this.#dedup.classify(`${prefix}${noConnection}`, nothing, run.source, run.replay) ===
-          "new",
+        anything: this.#dedup.classify(`${prefix}${noConnection}`, nothing, origin) === "new",
         connections: 0,
         sums: nothing,
       };
@@ -248,12 +240,7 @@ class NetworkIntake implements DecodedFlowIntake {
     const sums = { ...nothing };
     let connections = 0;
     for (const connection of record.connections) {
-      const sighting = this.#dedup.classify(
-        connectionKey(prefix, connection),
-        connection,
-        run.source,
-        run.replay,
-      );
+      const sighting = this.#dedup.classify(connectionKey(prefix, connection), connection, origin);
       if (sighting === "new") {
         connections += 1;
         addTo(sums, connection);

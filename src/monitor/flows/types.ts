@@ -1,5 +1,6 @@
 /** Interfaces of flow and audit intake, shared by all sources. */
 import type { SeenDigests } from "../checkpoints/types.ts";
+import type { UnfinishedWindow } from "../ingest/unfinished-window.ts";
 import type { FlowRecord } from "./record.ts";
 
 /** Source of a record. */
@@ -13,6 +14,16 @@ export interface FlowBatch {
   readonly windowEndMs?: number;
   /** For an overlapping window: connections listed here were counted before. */
   readonly replay?: { readonly seen: SeenDigests; readonly untilMs: number };
+  /** For a polled window: what its failed reads have counted. */
+  readonly unfinished?: UnfinishedWindow;
+}
+
+/** Audit events of one batch, as parsed JSON. */
+export interface AuditBatch {
+  readonly records: readonly unknown[];
+  readonly source: IngestSource;
+  /** As of a `FlowBatch`. */
+  readonly unfinished?: UnfinishedWindow;
 }
 
 /** Result of a batch. */
@@ -45,10 +56,7 @@ export interface DecodedFlowIntake extends FlowIntake {
 
 /** The same for audit records. */
 export interface AuditIntake {
-  accept(
-    batch: { readonly records: readonly unknown[]; readonly source: IngestSource },
-    signal: AbortSignal,
-  ): Promise<IntakeReport>;
+  accept(batch: AuditBatch, signal: AbortSignal): Promise<IntakeReport>;
 }
 
 /** A deduplication set, for the status. */

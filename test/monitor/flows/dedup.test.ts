@@ -68,15 +68,15 @@ describe("The key of a connection", () => {
 describe("What was seen of connections", () => {
   it("says repetition and conflict, the first counters staying, and by which ways a conflict came", () => {
     const dedup = new FlowDedup();
-    expect(dedup.classify("a", counters, "poll", undefined)).toBe("new");
-    expect(dedup.classify("a", counters, "stream", undefined)).toBe("repeated");
-    expect(dedup.classify("a", { ...counters, rxBytes: 9 }, "poll", undefined)).toBe(
+    expect(dedup.classify("a", counters, { source: "poll" })).toBe("new");
+    expect(dedup.classify("a", counters, { source: "stream" })).toBe("repeated");
+    expect(dedup.classify("a", { ...counters, rxBytes: 9 }, { source: "poll" })).toBe(
       "poll_boundary",
     );
-    expect(dedup.classify("a", { ...counters, rxBytes: 9 }, "stream", undefined)).toBe(
+    expect(dedup.classify("a", { ...counters, rxBytes: 9 }, { source: "stream" })).toBe(
       "cross_source",
     );
-    expect(dedup.classify("a", counters, "poll", undefined)).toBe("repeated");
+    expect(dedup.classify("a", counters, { source: "poll" })).toBe("repeated");
     expect(dedup.status()).toEqual({
       name: "flow",
       size: 1,
@@ -89,10 +89,10 @@ describe("What was seen of connections", () => {
   it("forgets the oldest first", () => {
     const dedup = new FlowDedup();
     for (let at = 0; at <= FLOW_SET_CAPACITY; at++)
-      dedup.classify(`k${at}`, counters, "poll", undefined);
+      dedup.classify(`k${at}`, counters, { source: "poll" });
     expect(dedup.status()).toMatchObject({ size: FLOW_SET_CAPACITY, evictions: 1 });
-    expect(dedup.classify("k1", counters, "poll", undefined)).toBe("repeated");
-    expect(dedup.classify("k0", counters, "poll", undefined)).toBe("new");
+    expect(dedup.classify("k1", counters, { source: "poll" })).toBe("repeated");
+    expect(dedup.classify("k0", counters, { source: "poll" })).toBe("new");
   });
 
   it("asks the stored digests for what memory does not know, and gives those to be stored", () => {
@@ -103,12 +103,14 @@ describe("What was seen of connections", () => {
       size: 0,
     };
     const replay = { seen, digests: [] as string[] };
-    expect(new FlowDedup().classify("a", counters, "poll", replay)).toBe("new");
+    expect(new FlowDedup().classify("a", counters, { source: "poll", replay })).toBe("new");
     expect(replay.digests).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
     stored.add(replay.digests[0] ?? "");
     const afterRestart = new FlowDedup();
-    expect(afterRestart.classify("a", counters, "poll", { seen, digests: [] })).toBe("repeated");
+    expect(
+      afterRestart.classify("a", counters, { source: "poll", replay: { seen, digests: [] } }),
+    ).toBe("repeated");
     expect(afterRestart.status()).toMatchObject({ hits: 1, size: 0 });
-    expect(afterRestart.classify("a", counters, "stream", undefined)).toBe("new");
+    expect(afterRestart.classify("a", counters, { source: "stream" })).toBe("new");
   });
 });
