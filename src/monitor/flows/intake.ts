@@ -68,7 +68,7 @@ export interface FlowIntakeDeps {
 /** Longest slice before yielding. */
 const STRETCH_MS = 5;
 /** Connections between two checks of the clock. */
-const LOOK_EVERY = 32;
+const LOOK_EVERY = 8;
 /** Tolerance between the exporter's interval and ours: a slightly early snapshot still flushes. */
 const EARLY = 0.9;
 
