@@ -45,11 +45,13 @@ export interface TokensDeps {
   readonly limits: () => TtlLimits;
 }
 
-/** Terms that a role sets anew at a renewal. */
+/** Terms that a role and its mount set anew at a renewal. */
 export interface RenewTerms {
   readonly usualMs: number;
   readonly maxTtlMs: number;
   readonly periodMs: number;
+  /** Of the mount that issued the token; undefined for those of the store. */
+  readonly limits?: TtlLimits;
 }
 
 /** The tokens with a life of their own. */
@@ -220,7 +222,7 @@ class EnvTokens implements TokenStore {
         throw new StewardError("invalid", "token not found", { rule: "live" });
       if (!row.renewable || row.expiresAtMs === undefined)
         throw new StewardError("invalid", "lease is not renewable", { rule: "renewable" });
-      const { usualMs, maxTtlMs, periodMs } = terms ?? {
+      const { usualMs, maxTtlMs, periodMs, limits }: RenewTerms = terms ?? {
         usualMs: row.creationTtlMs,
         maxTtlMs: row.maxTtlMs,
         periodMs: row.periodMs,
@@ -233,7 +235,7 @@ class EnvTokens implements TokenStore {
         explicitMaxTtlMs: row.explicitMaxTtlMs,
         startedAtMs: nowMs - this.#clock.ageMs(row.createdAtMs),
         nowMs,
-        limits: this.#deps.limits(),
+        limits: limits ?? this.#deps.limits(),
       });
       row.expiresAtMs = nowMs + ttlMs;
       row.lastRenewalAtMs = nowMs;

@@ -449,6 +449,39 @@ describe("the renewal of a login's token", () => {
     await expect(renew()).rejects.toThrow('role "app" does not exist during renewal');
   });
 
+  it("stays within the mount's TTLs as they are now", async () => {
+    const { bench, secret, login } = await createApp({ token_ttl: 0, token_max_ttl: 0 });
+    Object.assign(bench.mountLimits, { defaultLeaseTtlMs: HOUR_MS, maxLeaseTtlMs: 2 * HOUR_MS });
+    const token = await login((await secret()).id);
+    const renew = (increment: string) =>
+      bench.ask("update", "auth/token/renew-self", { token, data: { increment } });
+    expect(token.ttlMs).toBe(HOUR_MS);
+    expect(await renew("0")).toMatchObject({ auth: { ttlMs: HOUR_MS } });
+    expect(await renew("700h")).toMatchObject({
+      auth: { ttlMs: 2 * HOUR_MS },
+      warnings: [expect.stringContaining('exceeded the effective max_ttl of "2h0m0s"')],
+    });
+    bench.mountLimits.maxLeaseTtlMs = HOUR_MS / 2;
+    expect(await renew("700h")).toMatchObject({ auth: { ttlMs: HOUR_MS / 2 } });
+  });
+
+  it("gives a period within the mount's maximum, again and again", async () => {
+    const { bench, secret, login } = await createApp({
+      token_ttl: 0,
+      token_max_ttl: 0,
+      token_period: "3h",
+    });
+    bench.mountLimits.maxLeaseTtlMs = 2 * HOUR_MS;
+    const token = await login((await secret()).id);
+    for (let renewals = 0; renewals < 3; renewals += 1) {
+      await bench.clock.advance(HOUR_MS);
+      expect(await bench.ask("update", "auth/token/renew-self", { token })).toMatchObject({
+        auth: { ttlMs: 2 * HOUR_MS },
+        warnings: [expect.stringContaining("period value is capped accordingly")],
+      });
+    }
+  });
+
   it("works after a restart, and not while its mount is gone", async () => {
     const { bench, secret, login } = await createApp();
     const token = await login((await secret()).id);

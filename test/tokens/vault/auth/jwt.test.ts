@@ -188,6 +188,22 @@ describe("a login with an identity token", () => {
   });
 });
 
+describe("the renewal of a login's token", () => {
+  it("stays within the mount's TTLs as they are now", async () => {
+    await using ci = await createCi({ token_ttl: 0 });
+    const { bench } = ci;
+    Object.assign(bench.mountLimits, { defaultLeaseTtlMs: HOUR_MS, maxLeaseTtlMs: 2 * HOUR_MS });
+    const token = await ci.login(await ci.issuer.token());
+    const renew = (increment: string) =>
+      bench.ask("update", "auth/token/renew-self", { token, data: { increment } });
+    expect(token.ttlMs).toBe(HOUR_MS);
+    expect(await renew("0")).toMatchObject({ auth: { ttlMs: HOUR_MS } });
+    expect(await renew("700h")).toMatchObject({ auth: { ttlMs: 2 * HOUR_MS } });
+    bench.mountLimits.maxLeaseTtlMs = HOUR_MS / 2;
+    expect(await renew("700h")).toMatchObject({ auth: { ttlMs: HOUR_MS / 2 } });
+  });
+});
+
 describe("the issuer's keys", () => {
   it("are fetched again for a key that is not known, at most twice a minute", async () => {
     await using ci = await createCi();

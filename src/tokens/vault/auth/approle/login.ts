@@ -43,9 +43,9 @@ export function loginPath(context: ApproleContext): Path {
   });
 }
 
-/** Renewal terms that a role sets for its tokens. Throws `invalid` when the role is gone. */
+/** Renewal terms that a role and the mount set for its tokens. Throws `invalid` when the role is gone. */
 export async function renewalTerms(
-  { storage }: ApproleContext,
+  { storage, host }: ApproleContext,
   entry: TokenEntry,
 ): Promise<RenewTerms> {
   const name = entry.meta?.["role_name"] ?? "";
@@ -54,7 +54,8 @@ export async function renewalTerms(
     throw logicalError(`role ${JSON.stringify(name)} does not exist during renewal`, {
       rule: "role",
     });
-  return { usualMs: row.ttlMs, maxTtlMs: row.maxTtlMs, periodMs: row.periodMs };
+  const { ttlMs: usualMs, maxTtlMs, periodMs } = row;
+  return { usualMs, maxTtlMs, periodMs, limits: host.limits() };
 }
 
 async function login(context: ApproleContext, request: PathRequest): Promise<LogicalResponse> {

@@ -31,9 +31,9 @@ export function loginPath(context: JwtContext): Path {
   });
 }
 
-/** Renewal terms that a role sets for its tokens. Throws `invalid` when the role is gone. */
+/** Renewal terms that a role and the mount set for its tokens. Throws `invalid` when the role is gone. */
 export async function renewalTerms(
-  { storage }: JwtContext,
+  { storage, host }: JwtContext,
   entry: TokenEntry,
 ): Promise<RenewTerms> {
   const name = entry.meta?.["role"] ?? "";
@@ -42,7 +42,8 @@ export async function renewalTerms(
     throw logicalError(`role ${JSON.stringify(name)} does not exist during renewal`, {
       rule: "role",
     });
-  return { usualMs: row.ttlMs, maxTtlMs: row.maxTtlMs, periodMs: row.periodMs };
+  const { ttlMs: usualMs, maxTtlMs, periodMs } = row;
+  return { usualMs, maxTtlMs, periodMs, limits: host.limits() };
 }
 
 interface Proven {
