@@ -13,6 +13,7 @@ import type {
   LogicalRequest,
   LogicalResponse,
   Operation,
+  Sharing,
 } from "../../../src/tokens/logical/types.ts";
 import { createMemoryHost, logical, type MemoryHost } from "./host.ts";
 
@@ -53,6 +54,8 @@ export interface RoomOptions {
   readonly codeHost?: Omit<CodeHostOptions, "apps">;
   readonly clock?: Clock;
   readonly proxy?: ProxyOptions;
+  /** Of the host, for a token cache. */
+  readonly sharing?: Sharing;
   /** Further fields of the configuration; false: none is written. */
   readonly config?: Data | false;
 }
@@ -62,7 +65,11 @@ export const direct: ProxyOptions = { http: undefined, https: undefined, none: u
 
 /** Starts the simulator and configures an engine for it. */
 export async function startEngineRoom(options: RoomOptions = {}): Promise<EngineRoom> {
-  const host = createMemoryHost(options.clock ?? systemClock);
+  const { sharing } = options;
+  const host = {
+    ...createMemoryHost(options.clock ?? systemClock),
+    ...(sharing === undefined ? {} : { sharing }),
+  };
   const demo = await demoCodeHost(
     { clock: systemClock, ids: systemIds, log: createMemoryHost().log },
     options.codeHost ?? {},

@@ -7,6 +7,10 @@ import { underCeiling } from "../scope.ts";
 import type { Session } from "../session.ts";
 import type { Scope } from "../types.ts";
 import { requestKey } from "./equal-request.ts";
+import type { Taken } from "./token-cache.ts";
+
+/** Lookups of a request's installation: one that another request is minting for may be replaced. */
+const MAX_LOOKUPS = 3;
 
 /**
  * Answers a mint request with a validated scope; `permissionSet` names the set it came from. Throws
@@ -20,29 +24,43 @@ export async function mint(
 ): Promise<LogicalResponse> {
   const permissions = underCeiling(wanted.permissions, session.config.maxPermissions);
   const scope = { ...wanted, permissions };
-  const principal = request.requester?.principal;
-  // A wrapped response promises that nobody else has seen the token.
-  const cache = request.wrapped === true || principal === undefined ? undefined : session.cache;
-  const id = cache === undefined ? undefined : await installationOf(session, scope, request.signal);
-  if (cache === undefined || id === undefined || principal === undefined)
+  const taken = await takeShared(context, session, request, { scope, permissionSet });
+  if (taken === undefined)
     return leased(context, session, scope, {
       token: await mintFresh(context, session, request, scope),
     });
-  const key = requestKey({
-    installationId: id,
-    scope,
-    permissionSet,
-    principal,
-    maxLeaseTtlMs: context.host.limits().maxLeaseTtlMs,
-  });
-  const { token, reused } = await cache.take(key, {
-    share: request.id,
-    path: request.mountPoint + request.path,
-    permissionSet,
-    signal: request.signal,
-    mint: (signal) => mintFresh(context, session, { ...request, signal }, scope),
-  });
+  const { token, reused } = taken;
   return leased(context, session, scope, { token, share: { id: token.share, reused } });
+}
+
+/** A token through the cache; undefined when the request gets one of its own. */
+async function takeShared(
+  context: EngineContext,
+  session: Session,
+  request: LogicalRequest,
+  { scope, permissionSet }: { readonly scope: Scope; readonly permissionSet: string | undefined },
+): Promise<Taken | undefined> {
+  const { cache } = session;
+  const principal = request.requester?.principal;
+  // A wrapped response promises that nobody else has seen the token.
+  if (cache === undefined || principal === undefined || request.wrapped === true) return undefined;
+  const { maxLeaseTtlMs } = context.host.limits();
+  const keyFor = (installationId: string): string =>
+    requestKey({ installationId, scope, permissionSet, principal, maxLeaseTtlMs });
+  for (let lookups = 0; lookups < MAX_LOOKUPS; lookups += 1) {
+    const id = await installationOf(session, scope, request.signal);
+    if (id === undefined) return undefined;
+    const taken = await cache.take(keyFor(id), {
+      share: request.id,
+      path: request.mountPoint + request.path,
+      permissionSet,
+      signal: request.signal,
+      mint: (signal) => mintFresh(context, session, { ...request, signal }, scope),
+      keyOf: ({ installationId }) => keyFor(numberText(installationId) ?? ""),
+    });
+    if (taken !== undefined) return taken;
+  }
+  return undefined;
 }
 
 /** Undefined when it is not found; minting finds the cause. */

@@ -31,6 +31,11 @@ export interface Minting {
   readonly permissionSet: string | undefined;
   readonly signal: AbortSignal;
   readonly mint: (signal: AbortSignal) => Promise<FreshToken>;
+  /**
+   * The key of the requests that a token may answer. It is not the key of this one when the
+   * platform replaced the installation meanwhile.
+   */
+  readonly keyOf: (token: FreshToken) => string;
 }
 
 export interface Taken {
@@ -68,8 +73,11 @@ export class TokenCache {
     return this.#held.size;
   }
 
-  /** A token for the key: a held one, the one that is being minted, or a new one. */
-  async take(key: string, minting: Minting): Promise<Taken> {
+  /**
+   * A token for the key: a held one, the one that is being minted, or a new one. Undefined when the
+   * one that was being minted has another key.
+   */
+  async take(key: string, minting: Minting): Promise<Taken | undefined> {
     const { sharing } = this.#deps;
     for (;;) {
       // No await between the look and the start of a flight, else several would start.
@@ -81,6 +89,7 @@ export class TokenCache {
       }
       const token = held ?? (await flight?.join(minting.signal));
       if (token === undefined) continue;
+      if (minting.keyOf(token) !== key) return undefined;
       sharing.seen("hit");
       return { token, reused: true };
     }
@@ -110,7 +119,8 @@ export class TokenCache {
     try {
       const minted = await flight.outcome;
       // Forgotten meanwhile: it answers those who wait, and nobody after them.
-      if (this.#flights.get(key) === flying) this.#hold(key, minting.permissionSet, minted);
+      if (this.#flights.get(key) === flying)
+        this.#hold(minting.keyOf(minted), minting.permissionSet, minted);
       return minted;
     } finally {
       if (this.#flights.get(key) === flying) this.#flights.delete(key);

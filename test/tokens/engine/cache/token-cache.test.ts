@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { TokenCache, type Minting } from "../../../../src/tokens/engine/cache/token-cache.ts";
 import type { FreshToken } from "../../../../src/tokens/engine/types.ts";
+import type { Data } from "../../../../src/tokens/logical/types.ts";
+import { startEngineRoom } from "../../support/engine.ts";
 
 const HOUR = 3_600_000;
 
@@ -30,14 +32,17 @@ function bench(minTtlMs = HOUR / 2) {
     };
   };
   const take = async (key: string, more: Partial<Minting> & { bytes?: number } = {}) => {
-    const { token, reused } = await cache.take(key, {
+    const taken = await cache.take(key, {
       share: `share-${made}-${key}`,
       path: "github/token",
       permissionSet: undefined,
       signal: new AbortController().signal,
       mint: () => Promise.resolve(fresh(more.bytes ?? 100)),
+      keyOf: () => key,
       ...more,
     });
+    if (taken === undefined) throw new Error("the token has another key");
+    const { token, reused } = taken;
     return { token: token.minted.token, share: token.share, reused };
   };
   return { cache, take, open, seen, state, fresh };
@@ -169,5 +174,75 @@ describe("equal requests at once", () => {
     await expect(gone).rejects.toThrow("gone");
     resolve(fresh(1));
     expect(await first).toMatchObject({ reused: false });
+  });
+});
+
+describe("an organisation that was installed anew under another id", () => {
+  const REQUESTER = {
+    displayName: "ci",
+    accessor: "a",
+    entityId: "",
+    policies: ["ci"],
+    principal: "ci",
+  };
+
+  /** `reinstall` moves example-org from installation 1001 to 1002, which only minting notices. */
+  async function reinstalled() {
+    const open = new Set<string>();
+    const missed = Promise.withResolvers<void>();
+    const room = await startEngineRoom({
+      sharing: {
+        open: (share) => void open.add(share),
+        isOpen: (share) => open.has(share),
+        seen: (outcome) => {
+          if (outcome === "miss") missed.resolve();
+        },
+      },
+      config: { token_cache_min_ttl: "1m" },
+    });
+    await room.mint({ org_name: "example-org", repositories: "web" });
+    room.codeHost.estate.uninstall(1001);
+    room.codeHost.estate.install(room.demo.appId, {
+      id: 1002,
+      account: { login: "example-org", type: "Organization" },
+      permissions: { contents: "read", metadata: "read" },
+      repositories: [],
+    });
+    let requests = 0;
+    const mint = async (scope: Data): Promise<Data> => {
+      requests += 1;
+      const data = { ...scope, permissions: "contents=read" };
+      const more = { requester: REQUESTER, id: `request-${requests}` };
+      return (await room.ask("create", "token", data, more))?.data ?? {};
+    };
+    return { room, mint, missed: missed.promise };
+  }
+
+  it("gets a token for its new id only, which answers no request for the old one", async () => {
+    const { room, mint } = await reinstalled();
+    await using _room = room;
+    const made = await mint({ org_name: "example-org" });
+    expect(made).toMatchObject({ installation_id: 1002, reused: false });
+    await expect(mint({ installation_id: 1001 })).rejects.toThrow("installation 1001");
+    const { token } = made;
+    expect(await mint({ org_name: "example-org" })).toMatchObject({ token, reused: true });
+    expect(await mint({ installation_id: 1002 })).toMatchObject({ token, reused: true });
+  });
+
+  it("gets one for all who wait by its name, and none for those who wait by the old id", async () => {
+    const { room, mint, missed } = await reinstalled();
+    await using _room = room;
+    const minting = mint({ org_name: "example-org" });
+    await missed;
+    const waiting = ["example-org", "Example-Org"].map((name) => mint({ org_name: name }));
+    const old = [1, 2].map(() => mint({ installation_id: 1001 }));
+    const { token } = await minting;
+    for (const waiter of waiting)
+      expect(await waiter).toMatchObject({ token, installation_id: 1002, reused: true });
+    for (const outcome of await Promise.allSettled(old))
+      expect(outcome).toMatchObject({
+        status: "rejected",
+        reason: { message: expect.stringContaining("installation 1001") },
+      });
   });
 });
