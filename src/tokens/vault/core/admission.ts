@@ -29,6 +29,15 @@ export function liveEntry(
   }
 }
 
+/** As `liveEntry`; undefined also for a token that may not be used from the request's address. */
+export function admittedEntry(
+  deps: Pick<CoreDeps, "tokens">,
+  { token, remote }: Pick<RequestHead, "token" | "remote">,
+): TokenEntry | undefined {
+  const entry = liveEntry(deps, { token });
+  return entry !== undefined && admits(entry.boundCidrs, remote?.address) ? entry : undefined;
+}
+
 /** Implements `Core.maxBodyBytes` while unsealed. */
 export function maxBodyBytes(deps: CoreDeps, head: RequestHead): number {
   const entry = liveEntry(deps, head);

@@ -41,8 +41,8 @@ export async function authorize(deps: CoreDeps, arrived: Arrived): Promise<Reque
 }
 
 /**
- * Context of a request to an unauthenticated path, else undefined. Trusted backends still receive a
- * live token, e.g. the one to unwrap.
+ * Context of a request to an unauthenticated path, else undefined. Trusted backends still receive
+ * the token, e.g. the one to unwrap, and its entry if it is live and admitted from the address.
  */
 export function unauthenticatedContext(
   deps: CoreDeps,
@@ -52,7 +52,8 @@ export function unauthenticatedContext(
   const { mount, rest, declared } = mounted;
   const operation = undecided(request);
   const sent = mount.trusted ? request.token : undefined;
-  const entry = sent === undefined ? undefined : deps.tokens.lookup(sent);
+  const live = sent === undefined ? undefined : deps.tokens.lookup(sent);
+  const entry = admits(live?.boundCidrs ?? [], request.remote?.address) ? live : undefined;
   const authorization: Authorization = {
     tokenId: sent,
     entry,

@@ -5,7 +5,7 @@
  */
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { RequestProof } from "../../logical/types.ts";
-import { liveEntry } from "./admission.ts";
+import { admittedEntry } from "./admission.ts";
 import { requestOf } from "./handle-authorized.ts";
 import type { CoreAnswer, CoreDeps, RequestContext } from "./types.ts";
 
@@ -16,7 +16,7 @@ export async function serveOpen(
   serve: () => Promise<CoreAnswer>,
 ): Promise<CoreAnswer> {
   const address = context.request.remote?.address;
-  const isUnauthenticated = liveEntry(deps, context.request) === undefined;
+  const isUnauthenticated = admittedEntry(deps, context.request) === undefined;
   const hasRecord = isUnauthenticated && deps.refusals.enter(address);
   try {
     if (isUnauthenticated && !hasRecord) await dryRun(deps, context);

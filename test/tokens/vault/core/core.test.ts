@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { StewardError } from "../../../../src/kernel/base/errors.ts";
 import { Secret } from "../../../../src/kernel/base/secret.ts";
+import type { HostRequest } from "../../../../src/tokens/vault/auth/context.ts";
 import { auditDown, fakeCore, liveEntry, minted } from "./fake-core.ts";
 
 describe("a minting request", () => {
@@ -258,6 +259,27 @@ describe("an open path", () => {
       "audit response.",
       "leave",
     ]);
+  });
+
+  it("knows a token that is bound to networks only when it comes from them", async () => {
+    const harness = fakeCore();
+    harness.trusted = true;
+    harness.entry = { ...liveEntry, boundCidrs: ["10.0.0.0/8"] };
+    const known: unknown[] = [];
+    harness.handler = async (request) => {
+      known.push((request as HostRequest).token?.entry);
+      return { data: { a: 1 } };
+    };
+    const from = (address: string) =>
+      harness.ask({ path: "m/open", verb: "read", remote: { address, port: 1 } });
+    await from("192.0.2.1");
+    expect(known).toEqual([undefined]);
+    expect(harness.audited[0]?.request.token).toMatchObject({ entry: undefined });
+    // It counts among the records of requests without a live token.
+    expect(harness.steps.at(-1)).toBe("leave");
+    await from("10.1.2.3");
+    expect(known).toEqual([undefined, harness.entry]);
+    expect(harness.steps.at(-1)).toBe("audit response.");
   });
 });
 

@@ -46,6 +46,8 @@ export interface FakeCore {
   decision: Decision;
   entry: TokenEntry | undefined;
   handler: PathHandler;
+  /** Whether the backend is a built-in one, which receives the token. */
+  trusted: boolean;
   ask(request: Partial<CoreRequest>): ReturnType<Core["handle"]>;
 }
 
@@ -96,6 +98,7 @@ export function fakeCore(): FakeCore {
     decision: { allowed: true, granting: ["p"], wrap: {}, root: false } as Decision,
     entry: liveEntry as TokenEntry | undefined,
     handler: (async () => minted) as PathHandler,
+    trusted: false,
     openShares: new Set<string>(),
     heldShares: new Set<string>(),
   };
@@ -160,7 +163,9 @@ export function fakeCore(): FakeCore {
     maxLeaseTtlMs: 0,
     options: {},
     declared: false,
-    trusted: false,
+    get trusted() {
+      return state.trusted;
+    },
     backend,
   };
   const deps: CoreDeps = {
