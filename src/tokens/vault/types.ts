@@ -171,6 +171,8 @@ export interface Tokens {
   lookup(id: Secret): TokenEntry | undefined;
   byAccessor(accessor: string): TokenEntry | undefined;
   byKey(key: string): TokenEntry | undefined;
+  /** Whether a service token has ended; one whose last use is being served has not. */
+  hasEnded(key: string): boolean;
   /** Durable before it resolves. */
   create(spec: TokenSpec): Promise<CreatedToken>;
   /** Inside a change of the caller's, e.g. with a lease. */

@@ -15,6 +15,8 @@ import { withDeadline } from "../../../kernel/async/deadline.ts";
 const MAX_ANSWERS = 3;
 /** Deadline for revoking a token whose lease could not be stored. */
 const UNDO_MS = 30_000;
+/** A batch token with less time left gets no lease: lease times are whole seconds. */
+const MIN_LEASE_MS = 1_000;
 const ONE_USE =
   "Secret cannot be returned; token had one use left, so leased credentials were immediately revoked.";
 
@@ -185,6 +187,7 @@ async function finish(
   };
   const wrappable = response?.data !== undefined || auth !== undefined;
   try {
+    if (leased !== undefined) assertAlive(deps, authorization.entry);
     if (authorization.wrapTtlMs !== undefined && wrappable && operation !== "list")
       return await wrapped(deps, context, answer, leased);
     await Promise.all([leased?.stored, deps.audit.response(context.audited, auditOf(answer))]);
@@ -220,18 +223,13 @@ function lease(
 ): Leased {
   const { entry } = authorization;
   const { maxLeaseTtlMs } = deps.mounts.limits(mount);
-  const untilMs = entry?.type === "batch" ? entry.expiresAtMs : undefined;
-  const mostMs = Math.min(
-    maxLeaseTtlMs,
-    untilMs === undefined ? Number.POSITIVE_INFINITY : untilMs - deps.clock.now(),
-  );
+  const mostMs = Math.min(maxLeaseTtlMs, Math.max(0, batchTimeLeft(deps, entry)));
   const ttlMs = Math.min(grant.ttlMs, mostMs);
   if (ttlMs < grant.ttlMs)
     warnings.push(
       `TTL of "${goDurationText(grant.ttlMs)}" exceeded the effective max_ttl of "${goDurationText(mostMs)}"; TTL value is capped accordingly`,
     );
-  // A batch token is not stored, so its leases belong to its parent.
-  const owner = entry === undefined ? undefined : entry.type === "batch" ? entry.parent : entry.key;
+  const owner = leaseOwner(entry);
   const registered = deps.leases.register({
     path: request.path,
     mountPoint: mount.point,
@@ -243,6 +241,30 @@ function lease(
   // Awaited later; until then a rejection must not count as unhandled.
   registered.stored.catch(() => undefined);
   return registered;
+}
+
+/** Key of the token that leases belong to: a batch token is not stored, so they are its parent's. */
+function leaseOwner(entry: TokenEntry | undefined): string | undefined {
+  return entry?.type === "batch" ? entry.parent : entry?.key;
+}
+
+/** Infinite for other tokens, which end their leases when they end; negative past its end. */
+function batchTimeLeft({ clock }: CoreDeps, entry: TokenEntry | undefined): number {
+  return entry?.type !== "batch" || entry.expiresAtMs === undefined
+    ? Number.POSITIVE_INFINITY
+    : entry.expiresAtMs - clock.now();
+}
+
+/**
+ * Throws `denied` when the request's token has ended while the backend ran: what that created must
+ * not be handed out any more. Called in the turn in which its lease was registered.
+ */
+function assertAlive(deps: CoreDeps, entry: TokenEntry | undefined): void {
+  const owner = leaseOwner(entry);
+  const isOver =
+    batchTimeLeft(deps, entry) < MIN_LEASE_MS ||
+    (owner !== undefined && deps.tokens.hasEnded(owner));
+  if (isOver) throw new StewardError("denied", "permission denied", { rule: "token" });
 }
 
 async function wrapped(

@@ -147,6 +147,11 @@ class EnvTokens implements TokenStore {
     return known === undefined ? undefined : this.#live(known);
   }
 
+  hasEnded(key: string): boolean {
+    const row = this.#find(key)?.row;
+    return row === undefined || !isLive({ ...row, numUses: 0 }, this.#clock);
+  }
+
   async create(spec: TokenSpec): Promise<CreatedToken> {
     return await this.#deps.env.write((tx) => this.createIn(tx, spec));
   }

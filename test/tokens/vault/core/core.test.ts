@@ -170,6 +170,47 @@ describe("a minting request", () => {
     expect((await harness.ask({})).lease?.durationSeconds).toBe(60);
     expect(harness.leased[0]?.token?.key).toBe("k0");
   });
+
+  it("is refused once its token has ended meanwhile, and its lease is stored and revoked", async () => {
+    const harness = fakeCore();
+    harness.handler = async () => {
+      harness.ended.add("k1");
+      return minted;
+    };
+    await expect(harness.ask({})).rejects.toMatchObject({
+      code: "denied",
+      message: "permission denied",
+    });
+    expect(harness.steps.slice(harness.steps.indexOf("backend."))).toEqual([
+      "backend.",
+      "lease",
+      "lease.",
+      "revoke m/token/x",
+      "revoke m/token/x.",
+      "audit response",
+      "audit response.",
+    ]);
+    expect(harness.audited.at(-1)?.response).toEqual({ error: "permission denied" });
+  });
+
+  it("is refused, too, once its batch token or that one's parent has ended", async () => {
+    const batch = { ...liveEntry, type: "batch" as const, expiresAtMs: 1_000_999 };
+    for (const entry of [
+      batch,
+      { ...batch, expiresAtMs: 999_000 },
+      { ...batch, parent: "k0", expiresAtMs: 2_000_000 },
+    ]) {
+      const harness = fakeCore();
+      harness.entry = entry;
+      harness.ended.add("k0");
+      await expect(harness.ask({})).rejects.toMatchObject({ code: "denied" });
+      expect(harness.steps).toContain("revoke m/token/x.");
+      expect(harness.leased[0]?.ttlMs).toBeGreaterThanOrEqual(0);
+    }
+    const harness = fakeCore();
+    harness.entry = { ...batch, expiresAtMs: 1_001_000 };
+    expect((await harness.ask({})).lease?.durationSeconds).toBe(1);
+  });
 });
 
 describe("a request in progress", () => {

@@ -43,6 +43,8 @@ export interface FakeCore {
   /** Shared secrets that may get further leases, and those that have one. */
   readonly openShares: Set<string>;
   readonly heldShares: Set<string>;
+  /** Keys of tokens that have ended. */
+  readonly ended: Set<string>;
   decision: Decision;
   entry: TokenEntry | undefined;
   handler: PathHandler;
@@ -101,6 +103,7 @@ export function fakeCore(): FakeCore {
     trusted: false,
     openShares: new Set<string>(),
     heldShares: new Set<string>(),
+    ended: new Set<string>(),
   };
   const audited: FakeCore["audited"] = [];
   const leased: LeaseSpec[] = [];
@@ -197,6 +200,7 @@ export function fakeCore(): FakeCore {
       lookup: () => state.entry,
       byAccessor: () => state.entry,
       byKey: () => state.entry,
+      hasEnded: (key) => state.ended.has(key),
       create: () => Promise.reject(new Error("no")),
       createIn: () => {
         throw new Error("no");

@@ -89,10 +89,11 @@ describe("a service token", () => {
     const bench = await createTokenBench();
     const made = await bench.tokens.create(specOf());
     const forever = await bench.tokens.create(specOf({ ttlMs: 0 }));
+    const states = () => [bench.tokens.lookup(made.id), bench.tokens.hasEnded(made.entry.key)];
     await bench.clock.advance(HOUR_MS - 1);
-    expect(bench.tokens.lookup(made.id)).toBeDefined();
+    expect(states()).toEqual([made.entry, false]);
     await bench.clock.advance(1);
-    expect(bench.tokens.lookup(made.id)).toBeUndefined();
+    expect(states()).toEqual([undefined, true]);
     await bench.clock.advance(11_000);
     expect(rows(bench)).toBe(1);
     bench.clock.step(100_000 * HOUR_MS);
@@ -180,9 +181,11 @@ describe("a service token", () => {
       ...Array<undefined>(7).fill(undefined),
     ]);
     expect(tokens.lookup(made.id)).toBeUndefined();
+    // While its last use is served it has not ended.
+    expect(tokens.hasEnded(made.entry.key)).toBe(false);
     await bench.clock.advance(121_000);
     await bench.clock.advance(11_000);
-    expect(rows(bench)).toBe(0);
+    expect([rows(bench), tokens.hasEnded(made.entry.key)]).toEqual([0, true]);
     const free = await tokens.create(specOf());
     expect(await tokens.use(free.entry)).toBe(free.entry);
   });
