@@ -14,13 +14,12 @@ import type { Tokens } from "./types.ts";
 const VALUE_BYTES = 64 * 1024;
 const VALUES_MOST = 100;
 
-export function createCubbyhole({
-  env,
-  tokens,
-}: {
+export interface CubbyholeDeps {
   readonly env: Env;
   readonly tokens: Tokens;
-}): Backend {
+}
+
+export function createCubbyhole({ env, tokens }: CubbyholeDeps): Backend {
   tokens.onEnd((tx, { key }) => {
     const kept = Array.from(tx.range(cubbyholes, { prefix: [key] }), ([at]) => at);
     for (const at of kept) tx.delete(cubbyholes, at);
@@ -37,7 +36,7 @@ export function createCubbyhole({
         return stored === undefined ? undefined : { data: parseExact(stored) as Data };
       },
       write: async (request) => {
-        await store(env, request);
+        await store({ env, tokens }, request);
         return undefined;
       },
       delete: async (request) => {
@@ -64,7 +63,7 @@ function pathOf({ fields }: PathRequest): string {
   return fields.text("path") ?? "";
 }
 
-async function store(env: Env, request: PathRequest): Promise<void> {
+async function store({ env, tokens }: CubbyholeDeps, request: PathRequest): Promise<void> {
   const { entry } = callerOf(request);
   if (entry.type === "batch")
     throw new StewardError(
@@ -85,6 +84,9 @@ async function store(env: Env, request: PathRequest): Promise<void> {
   const bytes = new TextEncoder().encode(writeExact(data));
   if (bytes.length > VALUE_BYTES) throw tooLong(String(bytes.length));
   await env.write((tx) => {
+    // What is written after its token's end would be deleted by nothing.
+    if (tokens.isGoneIn(tx, entry.key))
+      throw new StewardError("denied", "permission denied", { rule: "token" });
     const isNew = tx.get(cubbyholes, [entry.key, path]) === undefined;
     if (
       isNew &&

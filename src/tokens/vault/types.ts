@@ -173,6 +173,11 @@ export interface Tokens {
   byKey(key: string): TokenEntry | undefined;
   /** Whether a service token has ended; one whose last use is being served has not. */
   hasEnded(key: string): boolean;
+  /**
+   * Whether a service token has ended, so that `onEnd` has been or never will be called for it: what
+   * is stored beside it then stays for ever. A token past its time is there until its timer ends it.
+   */
+  isGoneIn(snapshot: Snapshot, key: string): boolean;
   /** Durable before it resolves. */
   create(spec: TokenSpec): Promise<CreatedToken>;
   /** Inside a change of the caller's, e.g. with a lease. */

@@ -9,7 +9,7 @@ import type { Ids } from "../../../kernel/base/ids.ts";
 import type { Log } from "../../../kernel/base/log.ts";
 import { Secret } from "../../../kernel/base/secret.ts";
 import { createDue, type Due } from "../../../kernel/state/due.ts";
-import type { Env, Tx } from "../../../kernel/state/types.ts";
+import type { Env, Snapshot, Tx } from "../../../kernel/state/types.ts";
 import type { Component } from "../../../kernel/supervisor/component.ts";
 import type { StoredClock } from "../expiry/stored-clock.ts";
 import type { CreatedToken, TokenEntry, Tokens, TokenSpec } from "../types.ts";
@@ -150,6 +150,10 @@ class EnvTokens implements TokenStore {
   hasEnded(key: string): boolean {
     const row = this.#find(key)?.row;
     return row === undefined || !isLive({ ...row, numUses: 0 }, this.#clock);
+  }
+
+  isGoneIn(snapshot: Snapshot, key: string): boolean {
+    return snapshot.get(tokenRows, key)?.ending !== false;
   }
 
   async create(spec: TokenSpec): Promise<CreatedToken> {

@@ -201,6 +201,7 @@ export function fakeCore(): FakeCore {
       byAccessor: () => state.entry,
       byKey: () => state.entry,
       hasEnded: (key) => state.ended.has(key),
+      isGoneIn: (_snapshot, key) => state.ended.has(key),
       create: () => Promise.reject(new Error("no")),
       createIn: () => {
         throw new Error("no");
