@@ -13,9 +13,11 @@ export interface Charge {
   readonly completionTokens: number;
   readonly costUsd: number | undefined;
   readonly requests: number;
+  /** Whether the requests led to a result. */
+  readonly hasResult: boolean;
 }
 
-/** Adds the requests that led to one result. */
+/** Adds the requests of one document. */
 export function addCharge(tx: Tx, charge: Charge): void {
   const key = [dayOf(charge.atMs), charge.provider, charge.model] as const;
   const row = tx.get(aiCosts, key) ?? create(AiCostRowSchema);
@@ -29,7 +31,7 @@ export function addCharge(tx: Tx, charge: Charge): void {
       requests: row.requests + charge.requests,
       requestsWithoutPrice:
         row.requestsWithoutPrice + (charge.costUsd === undefined ? charge.requests : 0),
-      documents: row.documents + 1,
+      documents: row.documents + (charge.hasResult ? 1 : 0),
     }),
   );
 }

@@ -1,7 +1,9 @@
 /**
  * The job that asks a model for suggestions, document by document. Each result is stored with its
  * cost in one write, so a run that is resumed after a crash continues behind it; only the requests
- * that were in flight at the crash are sent, and charged, again.
+ * that were in flight at the crash are sent, and charged, again. A failure that ends the run leaves
+ * every result as it is; one of a document becomes its result, unless what it has was applied: that
+ * holds what a revert needs.
  */
 import { create } from "@bufbuild/protobuf";
 import { AiResultStatus } from "../../gen/steward/dedup/v1/ai_pb.ts";
@@ -18,11 +20,11 @@ import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import type { Ids } from "../../kernel/base/ids.ts";
 import type { JobContext, JobType } from "../../kernel/jobs/types.ts";
-import type { Env } from "../../kernel/state/types.ts";
+import type { Env, Tx } from "../../kernel/state/types.ts";
 import { protobufCodec } from "../../kernel/state/values.ts";
 import type { Archive } from "../archives/archive.ts";
 import type { DocumentStore } from "../documents/store.ts";
-import { documents } from "../tables.ts";
+import { aiResults, documents } from "../tables.ts";
 import { ask, type Asked } from "./ask.ts";
 import { createBreaker, type Breaker } from "./breaker.ts";
 import { createBudget, type Budget, type ReachedLimit } from "./budget.ts";
@@ -226,19 +228,19 @@ function select(
 ): number[] {
   const isDone = (docNo: number): boolean => {
     const result = results.index.find(docNo);
-    return result !== undefined && isMadeBy(cursor, result);
+    return result !== undefined && isProcessedBy(cursor, result);
   };
   if (selected || docNos.length > 0) return docNos.filter((docNo) => !isDone(docNo));
   const all = store.index.select({}, { offset: 0, limit: store.index.size }).docNos;
   return all.filter((docNo) => (reprocess ? !isDone(docNo) : !results.index.has(docNo)));
 }
 
-/** Whether this run made a result. By its serial: the wall clock may step. */
-function isMadeBy(
+/** Whether this run made a result, or kept it. By its serial: the wall clock may step. */
+function isProcessedBy(
   { newestSerial, startedAtMs }: AiProcessCursor,
-  { serial, createdAtMs }: ResultEntry,
+  { processedSerial, createdAtMs }: ResultEntry,
 ): boolean {
-  return newestSerial === undefined ? createdAtMs >= startedAtMs : serial > newestSerial;
+  return newestSerial === undefined ? createdAtMs >= startedAtMs : processedSerial > newestSerial;
 }
 
 async function processDocument(run: Run, docNo: number): Promise<void> {
@@ -276,12 +278,11 @@ async function processDocument(run: Run, docNo: number): Promise<void> {
       signal,
     );
     costUsd = run.price === undefined ? 0 : costOf(run.price, asked);
-    await store(run, row, rowOf(run, asked), {
-      ...asked,
-      processingTimeMs: clock.monotonic() - startedMs,
-    });
+    const spent = { ...asked, processingTimeMs: clock.monotonic() - startedMs };
+    const isOfRun = "failure" in asked.outcome && asked.outcome.scope === "run";
     const error = run.breaker.next(asked.outcome);
     if (error !== undefined) run.ending.abort(error);
+    await (isOfRun ? storeCost(run, spent) : store(run, row, rowOf(run, asked), spent));
   } finally {
     reservation.settle(costUsd);
   }
@@ -350,7 +351,7 @@ interface Spent extends TokenUsage {
   readonly processingTimeMs: number;
 }
 
-/** Stores the result, its cost and the totals of the run at once. */
+/** Stores the result, its cost and the totals of the run at once. Keeps what was applied. */
 async function store(
   run: Run,
   row: DocumentRow,
@@ -358,7 +359,7 @@ async function store(
   spent: Spent | undefined,
 ): Promise<void> {
   const { config, totals, clock } = run;
-  const costUsd = spent && run.price && costOf(run.price, spent);
+  const costUsd = spent && addToTotals(run, spent);
   const result = create(AiResultRowSchema, {
     id: run.ids.nanoid(),
     docNo: row.docNo,
@@ -378,17 +379,58 @@ async function store(
   const isFailed = result.status === AiResultStatus.FAILED;
   totals.succeeded += isFailed ? 0 : 1;
   totals.failed += isFailed ? 1 : 0;
-  totals.promptTokens += result.promptTokens;
-  totals.completionTokens += result.completionTokens;
-  totals.costUsd += costUsd ?? 0;
   await run.job.commit((tx) => {
     // The document may have left during the request, which was charged all the same.
-    if (tx.get(documents, row.docNo) !== undefined) run.results.add(tx, result);
+    if (tx.get(documents, row.docNo) !== undefined) putResult(run, tx, result);
     if (spent === undefined) return;
     const { provider, model, createdAtMs: atMs } = result;
-    addCharge(tx, { ...spent, provider, model, atMs, costUsd });
+    addCharge(tx, { ...spent, provider, model, atMs, costUsd, hasResult: true });
   }, cursorCodec.write(totals));
   run.report.answered({ provider: config.provider, isFailed, spent });
+}
+
+function putResult({ results }: Run, tx: Tx, result: AiResultRow): void {
+  const present = tx.get(aiResults, result.docNo);
+  if (result.status !== AiResultStatus.FAILED || present === undefined || !isApplied(present))
+    return results.add(tx, result);
+  // While the outcome of applying it is not known, its message says that.
+  if (present.applyingFields.length === 0)
+    present.errorMessage = `a run could not process the document again: ${result.errorMessage}`;
+  results.keep(tx, present);
+}
+
+/** Whether anything of it was, or may have been, written to the archive. */
+function isApplied({ status, before }: AiResultRow): boolean {
+  return (
+    before !== undefined || status === AiResultStatus.APPLIED || status === AiResultStatus.PARTIAL
+  );
+}
+
+/** Stores what a document cost that gets no result. */
+async function storeCost(run: Run, spent: Spent): Promise<void> {
+  const { provider, model } = run.config;
+  const costUsd = addToTotals(run, spent);
+  await run.job.commit(
+    (tx) =>
+      addCharge(tx, {
+        ...spent,
+        provider,
+        model,
+        atMs: run.clock.now(),
+        costUsd,
+        hasResult: false,
+      }),
+    cursorCodec.write(run.totals),
+  );
+}
+
+/** The cost, where the price is known. */
+function addToTotals({ totals, price }: Run, spent: Spent): number | undefined {
+  const costUsd = price && costOf(price, spent);
+  totals.promptTokens += spent.promptTokens;
+  totals.completionTokens += spent.completionTokens;
+  totals.costUsd += costUsd ?? 0;
+  return costUsd;
 }
 
 function resultInit({ confidence, ...found }: Found) {

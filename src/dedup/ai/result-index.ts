@@ -14,6 +14,8 @@ export interface ResultEntry {
   readonly id: string;
   /** A later result has a higher one, whatever the clock says. */
   readonly serial: number;
+  /** Serial of the last run's result, also where that failed and this one stayed. */
+  readonly processedSerial: number;
   readonly status: AiResultStatus;
   readonly createdAtMs: number;
   /** In lower case. */
@@ -51,7 +53,7 @@ export interface ResultIndex {
   select(filter: ResultFilter, signal?: AbortSignal): Promise<ResultEntry[]>;
   /** The newest ones from `offset` on, without looking at the others. */
   newest(page: { readonly offset: number; readonly limit: number }): ResultEntry[];
-  /** The highest serial that a listed result has or had; 0 without any. */
+  /** The highest serial of either kind that a listed result has or had; 0 without any. */
   readonly newestSerial: number;
   /** Results in a state. */
   count(status: AiResultStatus): number;
@@ -95,7 +97,7 @@ export function createResultIndex(): ResultIndex {
         order.add(fresh);
       }
       add(entry.status, 1);
-      newestSerial = Math.max(newestSerial, row.serial);
+      newestSerial = Math.max(newestSerial, entry.processedSerial);
     },
     remove,
     has: (docNo) => slots.has(docNo),
@@ -130,11 +132,12 @@ function compareNewest(left: ResultEntry, right: ResultEntry): number {
 }
 
 function entryOf(row: AiResultRow): ResultEntry {
-  const { docNo, id, serial, createdAtMs, provider, model, confidence } = row;
+  const { docNo, id, serial, keptSerial, createdAtMs, provider, model, confidence } = row;
   return {
     docNo,
     id,
     serial,
+    processedSerial: Math.max(serial, keptSerial),
     status: row.status as AiResultStatus,
     createdAtMs,
     title: row.documentTitle.toLowerCase(),

@@ -12,6 +12,8 @@ export interface ResultStore {
   byId(id: string): AiResultRow;
   /** A new result, which replaces that of its document. Gives it its serial. */
   add(tx: Tx, row: AiResultRow): void;
+  /** A result that stays although a run processed its document again. Gives it another serial. */
+  keep(tx: Tx, row: AiResultRow): void;
   /**
    * New results get higher serials than this one. A restart forgets the serials of results that are
    * gone, so a job that compares with one calls this when it continues.
@@ -44,6 +46,10 @@ export async function openResultStore(env: Env, signal: AbortSignal): Promise<Re
     byId: (id) => env.read((snapshot) => resultById(snapshot, id)),
     add(tx, row) {
       row.serial = lastSerial += 1;
+      put(tx, row);
+    },
+    keep(tx, row) {
+      row.keptSerial = lastSerial += 1;
       put(tx, row);
     },
     reserveSerials(upTo) {

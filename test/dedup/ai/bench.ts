@@ -5,7 +5,11 @@ import { createApplyJob } from "../../../src/dedup/ai/apply-job.ts";
 import type { ApplyDeps } from "../../../src/dedup/ai/apply.ts";
 import { readAiSettings } from "../../../src/dedup/ai/keys.ts";
 import { createProcessJob } from "../../../src/dedup/ai/process-job.ts";
-import type { AiProvider, ModelAnswer } from "../../../src/dedup/ai/providers/types.ts";
+import type {
+  AiProvider,
+  ModelAnswer,
+  ModelFailure,
+} from "../../../src/dedup/ai/providers/types.ts";
 import { openResultStore, type ResultStore } from "../../../src/dedup/ai/result-store.ts";
 import type { Archive } from "../../../src/dedup/archives/archive.ts";
 import { openDocumentStore } from "../../../src/dedup/documents/store.ts";
@@ -64,6 +68,10 @@ export interface AiBench {
   readonly asked: number[];
   /** Called for each of them before the answer. */
   answering: (docNo: number, signal: AbortSignal) => Promise<void> | void;
+  /** The failure that is the answer about one of them. */
+  failing: (docNo: number) => ModelFailure | undefined;
+  /** Requests that the next process has in flight at most. */
+  batchSize: number;
   /** Numbers of the documents that were changed in the archive. */
   readonly changed: number[];
   /** Called before a change. */
@@ -95,6 +103,8 @@ export async function openAiBench(count: number): Promise<AiBench> {
     nowMs: NOON_MS,
     asked: [],
     answering: () => undefined,
+    failing: () => undefined,
+    batchSize: 1,
     changed: [],
     changing: () => undefined,
     live: (docNo) => archive.get(docNo),
@@ -186,7 +196,7 @@ async function openProcess(bench: AiBench, archive: Map<number, LiveDocument>): 
   const settings = {
     ...readAiSettings((key) => key.default),
     provider: "compatible",
-    batchSize: 1,
+    batchSize: bench.batchSize,
   } as const;
   const deps = {
     isOn: true,
@@ -235,10 +245,12 @@ function createProvider(bench: AiBench): AiProvider {
     evidence: "header line",
   });
   return {
-    async ask({ user }, signal): Promise<ModelAnswer> {
+    async ask({ user }, signal): Promise<ModelAnswer | ModelFailure> {
       const docNo = Number(/Paper (\d+)/.exec(user)?.[1]);
       bench.asked.push(docNo);
       await bench.answering(docNo, signal);
+      const failure = bench.failing(docNo);
+      if (failure !== undefined) return failure;
       return { text, promptTokens: 10, completionTokens: 1, cachedTokens: 0 };
     },
     models: async () => await Promise.resolve([]),

@@ -1,10 +1,15 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
+import { createApplier } from "../../../src/dedup/ai/apply.ts";
+import { costEntries } from "../../../src/dedup/ai/costs.ts";
+import { failed } from "../../../src/dedup/ai/providers/failures.ts";
+import { AiResultStatus } from "../../../src/gen/steward/dedup/v1/ai_pb.ts";
 import {
   AiProcessCursorSchema,
   AiProcessInputSchema,
 } from "../../../src/gen/steward/state/v1/dedup_pb.ts";
 import { aborted } from "../../kernel/jobs/fixtures/types.ts";
+import { never } from "../store-bench.ts";
 import { DAY_MS, NOON_MS, openAiBench, type AiBench } from "./bench.ts";
 
 /** Starts or continues a run over all documents and stops it while it asks about one. */
@@ -26,6 +31,32 @@ async function runUntil(bench: AiBench, docNo: number): Promise<string> {
   await jobs.stop(60_000);
   bench.answering = answering;
   return id;
+}
+
+const refusedKey = failed("provider_error", "the provider refused the API key (401)", "run");
+const refusal = failed("refusal", "the model refused", "document", {
+  promptTokens: 7,
+  completionTokens: 2,
+  cachedTokens: 0,
+});
+const APPLIED = {
+  status: AiResultStatus.APPLIED,
+  appliedFields: [1, 2, 3],
+  appliedAtMs: NOON_MS - DAY_MS,
+  before: { title: "Paper", tags: [] },
+  written: { title: "Paper", tags: [3] },
+};
+
+/** The ledger, summed up. */
+function charged({ env }: AiBench): { requests: number; documents: number; promptTokens: number } {
+  const rows = env.read((snapshot) => [...costEntries(snapshot)].map(({ row }) => row));
+  const sum = (field: "requests" | "documents" | "promptTokens"): number =>
+    rows.reduce((total, row) => total + row[field], 0);
+  return {
+    requests: sum("requests"),
+    documents: sum("documents"),
+    promptTokens: sum("promptTokens"),
+  };
 }
 
 describe("an AI run", () => {
@@ -77,5 +108,96 @@ describe("an AI run", () => {
     const result = await (await bench.open()).recovered(id);
     expect(result).toMatchObject({ totalDocuments: 2, processed: 2 });
     expect(bench.asked).toEqual([2]);
+  });
+});
+
+describe("a failure that ends an AI run", () => {
+  it("leaves the result of every document that was in flight", async () => {
+    const bench = await openAiBench(3);
+    await bench.putResult(1, APPLIED);
+    await bench.putResult(2);
+    bench.batchSize = 3;
+    const all = Promise.withResolvers<void>();
+    bench.answering = async () => {
+      if (bench.asked.length === 3) all.resolve();
+      await all.promise;
+    };
+    bench.failing = () => refusedKey;
+    const running = await bench.open();
+    const { results } = running;
+    const rows = [1, 2].map((docNo) => results.row(docNo));
+    await expect(running.process({ reprocess: true })).rejects.toThrow("refused the API key");
+    expect([1, 2].map((docNo) => results.row(docNo))).toEqual(rows);
+    expect(results.index.has(3)).toBe(false);
+    expect(charged(bench)).toEqual({ requests: 3, documents: 0, promptTokens: 0 });
+  });
+
+  it("leaves documents without a result to the next run", async () => {
+    const bench = await openAiBench(2);
+    bench.failing = () => refusedKey;
+    const running = await bench.open();
+    await expect(running.process({})).rejects.toThrow("refused the API key");
+    bench.failing = () => undefined;
+    expect(await running.process({})).toMatchObject({ totalDocuments: 2, succeeded: 2 });
+  });
+});
+
+describe("a document that a model refuses", () => {
+  it("keeps a result that was applied, which can be reverted", async () => {
+    const bench = await openAiBench(1);
+    await bench.putResult(1, APPLIED);
+    bench.failing = () => refusal;
+    const running = await bench.open();
+    const { results, deps } = running;
+    const result = await running.process({ reprocess: true });
+    expect(result).toMatchObject({ processed: 1, succeeded: 0, failed: 1, totalPromptTokens: 7 });
+    expect(charged(bench)).toEqual({ requests: 1, documents: 1, promptTokens: 7 });
+    const kept = results.byId("result-1");
+    expect(kept).toMatchObject({
+      ...APPLIED,
+      errorMessage: "a run could not process the document again: the model refused",
+    });
+    await createApplier(deps).revert(kept, never);
+    const reverted = results.byId("result-1");
+    expect(reverted).toMatchObject({ status: AiResultStatus.REVERTED });
+    expect(reverted.errorMessage).toBeUndefined();
+  });
+
+  it("keeps a message that the outcome of applying its result is not known", async () => {
+    const bench = await openAiBench(1);
+    const errorMessage = "applying it has begun";
+    const { before, written } = APPLIED;
+    await bench.putResult(1, { before, written, applyingFields: [1], errorMessage });
+    bench.failing = () => refusal;
+    const running = await bench.open();
+    const { results } = running;
+    await running.process({ reprocess: true });
+    expect(results.byId("result-1")).toMatchObject({ applyingFields: [1], errorMessage });
+  });
+
+  it("gets a failed result where nothing was applied", async () => {
+    const bench = await openAiBench(2);
+    await bench.putResult(1);
+    bench.failing = () => refusal;
+    const running = await bench.open();
+    const { results } = running;
+    const result = await running.process({ reprocess: true });
+    expect(result).toMatchObject({ processed: 2, failed: 2 });
+    for (const docNo of [1, 2])
+      expect(results.row(docNo)).toMatchObject({
+        status: AiResultStatus.FAILED,
+        failureType: "refusal",
+        errorMessage: "the model refused",
+      });
+  });
+
+  it("is asked about once by a run that goes on after a crash", async () => {
+    const bench = await openAiBench(2);
+    for (const docNo of [1, 2]) await bench.putResult(docNo, APPLIED);
+    bench.failing = (docNo) => (docNo === 2 ? refusal : undefined);
+    const id = await runUntil(bench, 1);
+    const result = await (await bench.open()).recovered(id);
+    expect(result).toMatchObject({ totalDocuments: 2, processed: 2, failed: 1 });
+    expect(bench.asked).toEqual([2, 1, 1]);
   });
 });
