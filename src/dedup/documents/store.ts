@@ -32,6 +32,13 @@ export interface StoredText {
   readonly zstd: Uint8Array;
 }
 
+/** Refs of an archive whose documents were removed since this was created; the first 10,000. */
+export interface RemovedRefs extends Disposable {
+  has(ref: string): boolean;
+}
+
+const MAX_REMOVED_REFS = 10_000;
+
 /** Reads and writes documents. */
 export interface DocumentStore {
   readonly index: DocumentIndex;
@@ -55,6 +62,8 @@ export interface DocumentStore {
    * afterwards.
    */
   remove(tx: Tx, docNo: number): void;
+  /** Holds what is removed from an archive until it is disposed. */
+  watchRemovals(archive: string): RemovedRefs;
   /**
    * Stores texts in bounded transactions, a few megabytes at a time; resolves when all are durable.
    */
@@ -106,6 +115,7 @@ function createDocumentStore(
       ? stored.zstd
       : undefined;
   };
+  const watched = new Map<Set<string>, string>();
   return {
     index,
     row: (docNo) => env.read((snapshot) => snapshot.get(documents, docNo)),
@@ -121,9 +131,20 @@ function createDocumentStore(
       tx.after(() => index.put(row));
     },
     remove(tx, docNo) {
+      const row = watched.size > 0 ? tx.get(documents, docNo) : undefined;
+      for (const [refs, archive] of watched)
+        if (row?.archive === archive && refs.size < MAX_REMOVED_REFS) refs.add(row.archiveRef);
       tx.delete(documents, docNo);
       removed?.(tx, docNo);
       tx.after(() => index.remove(docNo));
+    },
+    watchRemovals(archive) {
+      const refs = new Set<string>();
+      watched.set(refs, archive);
+      return {
+        has: (ref) => refs.has(ref),
+        [Symbol.dispose]: () => void watched.delete(refs),
+      };
     },
     putTexts: (rows) => putTexts(textEnv, rows),
     dropTexts: (docNos) => dropTexts(textEnv, docNos),

@@ -7,6 +7,7 @@ import type { Tx } from "../../kernel/state/types.ts";
 import type { DigestedDocument } from "../archives/archive.ts";
 import { rowBatches } from "../documents/row-batches.ts";
 import type { StoredText } from "../documents/store.ts";
+import { documents } from "../tables.ts";
 import { metaNumber, setMetaDocNos, setMetaNumber } from "../meta.ts";
 import type { DigestedBatch } from "./digest.ts";
 import { planLabels, planRow } from "./plan.ts";
@@ -58,6 +59,8 @@ export async function applyBatch(
     }
     for (const note of item.document.notes)
       run.job.note(note, cutText(`${part.archive.name}: ${item.document.ref}`, NOTE_UNITS));
+    // Listed before a deletion removed it. One that is there again is new to the next sync.
+    if (part.removed.has(item.document.ref)) continue;
     const { plan, kept } = planDocument(run, part, item);
     if (plan !== undefined) plans.push({ ...plan, zstd: item.digest.zstd });
     // Read although its version is known: what is stored under it may be damaged or older.
@@ -118,13 +121,15 @@ async function writePlans(
     ),
   );
   const batches = rowBatches(plans, ({ row }) => row);
-  await Promise.all([...batches].map((rows) => writeRows(run, rows)));
-  for (const { row } of plans) part.seen.add(row.docNo);
+  const removed = (
+    await Promise.all([...batches].map((rows) => writeRows(run, part, rows)))
+  ).flat();
   const emptied = plans.filter(
     ({ row, before }) =>
       row.contentHash.length === 0 && before !== undefined && before.contentHash.length > 0,
   );
-  if (emptied.length > 0) await run.store.dropTexts(emptied.map(({ row }) => row.docNo));
+  const textless = [...emptied, ...removed];
+  if (textless.length > 0) await run.store.dropTexts(textless.map(({ row }) => row.docNo));
 }
 
 /** None of a document without words. */
@@ -132,21 +137,38 @@ function textOf({ docNo, contentHash }: DocumentRow, zstd: Uint8Array): StoredTe
   return contentHash.length > 0 ? [{ docNo, contentHash, zstd }] : [];
 }
 
-// Counts before it commits, so that the counts stored with the rows have them.
-function writeRows(run: SyncRun, rows: readonly Planned[]): Promise<void> {
-  const inserted = rows.filter(({ before }) => before === undefined).length;
-  run.tally.inserted += inserted;
-  run.tally.updated += rows.length - inserted;
-  run.tally.reworded += rows.filter(({ before, newText }) => before && newText).length;
+/** Writes rows, without those of documents that were removed since they were read: returns them. */
+async function writeRows(
+  run: SyncRun,
+  part: ArchiveRun,
+  rows: readonly Planned[],
+): Promise<Planned[]> {
+  // Before the commit, so that the counts stored with the rows have them.
+  count(run, rows, 1);
   const settled = rows.filter(({ row }) => run.rewriting.delete(row.docNo)).length;
   const left = [...run.rewriting];
   const { nextDocNo } = run;
-  return commit(run, (tx) => {
+  const removed = new Set<Planned>();
+  await commit(run, (tx) => {
     const syncedAtMs = writtenAtMs(tx, run.clock);
-    for (const { row } of rows) run.store.put(tx, { ...row, syncedAtMs });
+    for (const plan of rows) {
+      if (plan.before !== undefined && tx.get(documents, plan.row.docNo) === undefined)
+        removed.add(plan);
+      else run.store.put(tx, { ...plan.row, syncedAtMs });
+    }
     setMetaNumber(tx, "nextDocNo", nextDocNo);
     if (settled > 0) setMetaDocNos(tx, "rewriting", left);
   });
+  for (const plan of rows) if (!removed.has(plan)) part.seen.add(plan.row.docNo);
+  count(run, [...removed], -1);
+  return [...removed];
+}
+
+function count({ tally }: SyncRun, rows: readonly Planned[], sign: 1 | -1): void {
+  const inserted = rows.filter(({ before }) => before === undefined).length;
+  tally.inserted += sign * inserted;
+  tally.updated += sign * (rows.length - inserted);
+  tally.reworded += sign * rows.filter(({ before, newText }) => before && newText).length;
 }
 
 /**

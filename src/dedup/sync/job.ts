@@ -77,7 +77,9 @@ async function runSync(deps: SyncDeps, job: JobContext<SyncInput>): Promise<Sync
   const read = stepper(job, "read");
   const count = deps.report?.sync(countsOf(run));
   for (const [at, archive] of archives.entries()) {
-    const part = { archive, seen: createSeen(), known: run.store.index.sizeOf(archive.name) };
+    using removed = run.store.watchRemovals(archive.name);
+    const known = run.store.index.sizeOf(archive.name);
+    const part = { archive, seen: createSeen(), known, removed };
     parts.push(
       await readArchive(deps, run, part, (fraction, message) => {
         count?.(countsOf(run));

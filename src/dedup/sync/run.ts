@@ -5,7 +5,7 @@ import type { Ids } from "../../kernel/base/ids.ts";
 import type { JobContext } from "../../kernel/jobs/types.ts";
 import type { Env, Tx } from "../../kernel/state/types.ts";
 import type { Archive } from "../archives/archive.ts";
-import type { DocumentStore } from "../documents/store.ts";
+import type { DocumentStore, RemovedRefs } from "../documents/store.ts";
 import type { Membership } from "../groups/membership.ts";
 import { progressCodec } from "./result.ts";
 import type { Progress, SyncInput, Tally } from "./result.ts";
@@ -38,6 +38,8 @@ export interface ArchiveRun {
   readonly seen: Seen;
   /** Documents of this archive known before this sync wrote any. */
   readonly known: number;
+  /** Refs that a deletion removed while it was read. */
+  readonly removed: Pick<RemovedRefs, "has">;
   /** Why it could not be read to its end. */
   error?: unknown;
 }

@@ -455,6 +455,78 @@ describe("a sync", () => {
   });
 });
 
+describe("a sync beside a deletion", () => {
+  /** What a deletion does to the store at its end. */
+  async function remove({ env, store }: Side, ref: string): Promise<void> {
+    const docNo = store.byRef("s", ref)?.docNo ?? 0;
+    await env.write((tx) => store.remove(tx, docNo));
+    await store.dropTexts([docNo]);
+  }
+
+  /** With documents a and b, of which a deletion removes b after the archive has listed it. */
+  async function openListed(listed: () => readonly ArchiveItem[]): Promise<Side> {
+    const side = await openSide([
+      scripted("s", () => [documentOf("a", "text a"), documentOf("b", "text b")]),
+    ]);
+    await side.sync();
+    side.archives = [
+      {
+        ...scripted("s", () => []),
+        async *read({ known }) {
+          for (const ref of ["a", "b"]) known(ref, `text ${ref}`);
+          const items = listed();
+          await remove(side, "b");
+          yield { items, fraction: 1 };
+        },
+      },
+    ];
+    return side;
+  }
+
+  function expectOnlyA(side: Side): void {
+    expect([side.store.index.size, side.store.byRef("s", "b")]).toEqual([1, undefined]);
+    expect(side.textEnv.read((snapshot) => snapshot.count(texts as never))).toBe(1);
+  }
+
+  it("writes no labels of a document that was removed", async () => {
+    const side = await openListed(() =>
+      ["a", "b"].map((ref) => ({ kind: "unchanged", ref, labels: { tags: ["new"] } })),
+    );
+    expect(await side.sync()).toMatchObject({ updated: 1, reconciled: 0 });
+    expectOnlyA(side);
+    expect(side.store.byRef("s", "a")?.tags).toEqual(["new"]);
+  });
+
+  it("stores no text of a document that is removed before its row is written", async () => {
+    let text = "text b";
+    const side = await openSide([
+      scripted("s", () => [documentOf("a", "text a"), documentOf("b", text)]),
+    ]);
+    await side.sync();
+    const putTexts = side.store.putTexts.bind(side.store);
+    Object.assign(side.store, {
+      putTexts: async (rows: Parameters<typeof putTexts>[0]) => {
+        await remove(side, "b");
+        await putTexts(rows);
+      },
+    });
+    text = "another text";
+    expect(await side.sync()).toMatchObject({ updated: 0, reconciled: 0 });
+    expectOnlyA(side);
+    expect(side.changes).toEqual([2, 0]);
+    expect(side.env.read((snapshot) => metaDocNos(snapshot, "rewriting"))).toEqual([]);
+  });
+
+  it("does not take for new what was removed after the archive listed it", async () => {
+    const items = [documentOf("a", "text a"), documentOf("b", "another text")];
+    const side = await openListed(() => items);
+    expect(await side.sync()).toMatchObject({ inserted: 0, updated: 0 });
+    expectOnlyA(side);
+    side.archives = [scripted("s", () => items)];
+    expect(await side.sync()).toMatchObject({ inserted: 1 });
+  });
+});
+
 describe("a file that holds others", () => {
   const headers = { From: "a@example.com", Subject: "subject" };
   const attachment = (text: string): readonly [string, Uint8Array] => [
