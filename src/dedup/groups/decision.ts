@@ -1,7 +1,8 @@
 /**
  * What a person decided about a group, and what of it still holds. The verdict belongs to the
  * members and texts it was given on. While a group has members that are new since then (`gained` in
- * its row), the verdict rests: the group is pending, and the verdict shows up in its history.
+ * its row), the verdict rests: the group is pending, and the verdict shows up in its history. After
+ * "not a duplicate" a member is new with another text, too: the group was found again by it.
  * Nothing is rewritten for that, so the verdict is back when the new members are gone.
  */
 import { create } from "@bufbuild/protobuf";
@@ -60,11 +61,22 @@ export function isReviewed({ acceptedAtMs, primary }: DecisionRow): boolean {
   return acceptedAtMs !== undefined || primary !== undefined;
 }
 
-/** Whether some of the members were not there when the verdict was given. */
-export function hasNewMembers(decision: DecisionRow, members: readonly number[]): boolean {
+/**
+ * Whether some of the members are new since the verdict. `hashOf` gives the present texts of a group
+ * that was found; without it only members that were not there are new.
+ */
+export function hasNewMembers(
+  decision: DecisionRow,
+  members: readonly number[],
+  hashOf?: (docNo: number) => Uint8Array | undefined,
+): boolean {
   if (!isDecided(decision)) return false;
-  const known = new Set(decision.decidedMembers);
-  return members.some((docNo) => !known.has(docNo));
+  const { status, decidedMembers, decidedHashes } = decision;
+  const known = new Map(decidedMembers.map((docNo, at) => [docNo, decidedHashes[at]]));
+  const isCompared = status === GroupStatus.FALSE_POSITIVE && hashOf !== undefined;
+  return members.some(
+    (docNo) => !known.has(docNo) || (isCompared && !sameBytes(known.get(docNo), hashOf(docNo))),
+  );
 }
 
 /**

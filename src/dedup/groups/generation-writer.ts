@@ -157,7 +157,8 @@ function writeOne(
   const row = withoutMembers(planned.row, new Set(gone), nowMs);
   const decision = known ?? newDecision(nowMs);
   if (row.members.length < 2 && !isDecided(decision)) return false;
-  row.gained = hasNewMembers(decision, row.members);
+  const hashOf = (docNo: number): Uint8Array | undefined => tx.get(documents, docNo)?.contentHash;
+  row.gained = hasNewMembers(decision, row.members, planned.kept ? undefined : hashOf);
   tx.put(groups, [generation, row.id], row);
   if (!known) tx.put(decisions, row.id, decision);
   tx.after(() => index.put(generation, row, decision));

@@ -80,7 +80,7 @@ export interface ListedGroup {
   readonly rejected: boolean;
   /** A person gave a verdict, also while new members suspend that. */
   readonly decided: boolean;
-  /** Members came after the verdict. */
+  /** Members are new since the verdict. */
   readonly gained: boolean;
   /** As of `contentOfRow`; empty when a member is gone since the group was described. */
   readonly content: string;

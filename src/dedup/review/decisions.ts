@@ -39,7 +39,7 @@ export interface ReviewedGroup {
   readonly chosen: boolean;
   /** Members whose text is another one than when the group was accepted. */
   readonly changed: ReadonlySet<number>;
-  /** Some members were not there when the group was decided. */
+  /** Some members, or after "not a duplicate" their texts, are new since the group was decided. */
   readonly gained: boolean;
 }
 
@@ -88,9 +88,21 @@ export async function loadDecisions(deps: DecisionsDeps): Promise<Decisions> {
   const { env, corpus, clock } = deps;
   const slices: SliceOptions = { clock, signal: deps.signal };
   const numbers = await loadNumbers(env, corpus, slices);
-  const known = await loadKnown(env, corpus, numbers, slices);
-  const show = (group: ReportableGroup): ReviewedGroup =>
-    showGroup(group, stored(env, group.id), corpus, numbers);
+  const known = await loadKnown(env, numbers, slices);
+  /** Decided groups that the run has not found. */
+  const keptIds = new Set<string>();
+  const isGained = ({ id, found }: ReportableGroup, decision: DecisionRow): boolean =>
+    hasNewMembers(
+      decision,
+      found.members.map(numbers.lasting),
+      keptIds.has(id) ? undefined : numbers.textHash,
+    );
+  const show = (group: ReportableGroup): ReviewedGroup => {
+    const before = stored(env, group.id);
+    if (before === undefined) return undecided(group);
+    const { decision } = before;
+    return showGroup(group, { decision, gained: isGained(group, decision) }, { corpus, numbers });
+  };
 
   /** Changes a group in one transaction. */
   async function change(
@@ -101,7 +113,9 @@ export async function loadDecisions(deps: DecisionsDeps): Promise<Decisions> {
     await numbers.keep(group.found.members);
     const before = stored(env, id);
     await env.write((tx) => {
-      putRow(tx, rowOf(group, group.found.members.map(numbers.lasting), before, clock.now()));
+      const docNos = group.found.members.map(numbers.lasting);
+      const gained = before !== undefined && isGained(group, before.decision);
+      putRow(tx, rowOf(group, docNos, { gained, nowMs: clock.now() }));
       if (!before) tx.put(decisions, id, newDecision(clock.now()));
       apply(tx, id);
     });
@@ -134,7 +148,8 @@ export async function loadDecisions(deps: DecisionsDeps): Promise<Decisions> {
         return { group: { ...group, id }, before: continued && byKnown.get(continued) };
       });
       for (const { group, before } of matched)
-        if (before) await storeMembers(group, before, { env, numbers, nowMs: clock.now() });
+        if (before)
+          await storeMembers(group, before, { env, numbers, isGained, nowMs: clock.now() });
       for (const removed of ids.removed) {
         const before = byKnown.get(removed);
         // A run with another threshold may not find a group that the next one finds again.
@@ -143,6 +158,7 @@ export async function loadDecisions(deps: DecisionsDeps): Promise<Decisions> {
       }
       for (const { row, change: kind } of planKept(ids.kept, { env, readAtMs: clock.now() }))
         if (kind === "updated") await env.write((tx) => putRow(tx, row));
+      for (const { id } of ids.kept) keptIds.add(id);
       const kept = ids.kept.flatMap((one) => {
         const before = byKnown.get(one);
         return before && one.members.length > 1 ? [show(reportKept(before, corpus))] : [];
@@ -195,8 +211,7 @@ function freeId(group: ReportableGroup, taken: ReadonlySet<string>): string {
 function rowOf(
   { id, found, reasons, members }: ReportableGroup,
   docNos: readonly number[],
-  before: Stored | undefined,
-  nowMs: number,
+  { gained, nowMs }: { readonly gained: boolean; readonly nowMs: number },
 ): GroupRow {
   const primary = members.find((member) => member.primary)?.number ?? -1;
   return groupRow(
@@ -205,7 +220,7 @@ function rowOf(
       id,
       suggestedPrimary: docNos[found.members.indexOf(primary)] ?? docNos[0] ?? 0,
       reasons,
-      gained: before !== undefined && hasNewMembers(before.decision, docNos),
+      gained,
       updatedAtMs: nowMs,
     },
   );
@@ -233,7 +248,17 @@ function restore(tx: Tx, id: string, before: Stored | undefined): void {
 async function storeMembers(
   group: ReportableGroup,
   { row, known }: StoredDecision,
-  { env, numbers, nowMs }: { readonly env: Env; readonly numbers: Numbers; readonly nowMs: number },
+  {
+    env,
+    numbers,
+    isGained,
+    nowMs,
+  }: {
+    readonly env: Env;
+    readonly numbers: Numbers;
+    readonly isGained: (group: ReportableGroup, decision: DecisionRow) => boolean;
+    readonly nowMs: number;
+  },
 ): Promise<void> {
   const { members } = group.found;
   if (
@@ -248,7 +273,7 @@ async function storeMembers(
   await env.write((tx) => {
     const decision = tx.get(decisions, row.id);
     if (!decision) return;
-    const fresh = rowOf(group, present, { row, decision }, nowMs);
+    const fresh = rowOf(group, present, { gained: isGained(group, decision), nowMs });
     const memberTexts = [...fresh.memberTexts, ...absent.map((_, at) => present.length + at)];
     putRow(tx, create(GroupRowSchema, { ...fresh, members: all, memberTexts }));
   });
@@ -268,14 +293,10 @@ export function undecided(group: ReportableGroup): ReviewedGroup {
 
 function showGroup(
   group: ReportableGroup,
-  before: Stored | undefined,
-  corpus: ReviewedCorpus,
-  numbers: Numbers,
+  { decision, gained }: { readonly decision: DecisionRow; readonly gained: boolean },
+  { corpus, numbers }: { readonly corpus: ReviewedCorpus; readonly numbers: Numbers },
 ): ReviewedGroup {
-  if (!before) return undecided(group);
-  const { decision } = before;
   const members = group.found.members.map(numbers.lasting);
-  const gained = hasNewMembers(decision, members);
   const chosen = decision.primary === undefined ? undefined : numbers.document(decision.primary);
   const isChosen = chosen !== undefined && group.found.members.includes(chosen);
   const accepted = isAccepted({ members, gained }, decision);

@@ -5,7 +5,7 @@ import { isDecided, rejectedSets } from "../groups/decision.ts";
 import type { KnownGroup } from "../groups/identity.ts";
 import type { SliceOptions } from "../groups/steps.ts";
 import { decisions, groups } from "../tables.ts";
-import type { Numbers, ReviewedCorpus } from "./numbers.ts";
+import type { Numbers } from "./numbers.ts";
 
 /** The store has one generation of groups: each run changes it in place. */
 export const GENERATION = 0;
@@ -30,7 +30,6 @@ export interface KnownDecisions {
 /** Reads all groups in slices. */
 export async function loadKnown(
   env: Env,
-  corpus: ReviewedCorpus,
   numbers: Numbers,
   slices: SliceOptions,
 ): Promise<KnownDecisions> {
@@ -38,10 +37,6 @@ export async function loadKnown(
   const rejections: (readonly number[])[] = [];
   const ofRun = (docNos: readonly number[]): number[] =>
     docNos.flatMap((docNo) => numbers.document(docNo) ?? []);
-  const hashOf = (docNo: number): Uint8Array | undefined => {
-    const number = numbers.document(docNo);
-    return number === undefined ? undefined : corpus.textHash(number);
-  };
   await env.scan(
     groups,
     (batch) =>
@@ -49,7 +44,7 @@ export async function loadKnown(
         for (const [, row] of batch) {
           const decision = snapshot.get(decisions, row.id);
           if (!decision) continue;
-          const rejected = rejectedSets(decision, hashOf).map(ofRun);
+          const rejected = rejectedSets(decision, numbers.textHash).map(ofRun);
           rejections.push(...rejected);
           const members = ofRun(row.members).sort((a, b) => a - b);
           found.push({

@@ -28,6 +28,8 @@ export interface Numbers {
   readonly lasting: (document: number) => number;
   /** The document of the run that has a lasting number; undefined when the run has not read it. */
   readonly document: (docNo: number) => number | undefined;
+  /** Hash of the text that a document has in the run, by its lasting number. */
+  readonly textHash: (docNo: number) => Uint8Array | undefined;
   /** Gives documents lasting numbers and stores their present texts' hashes, durably. */
   keep(own: readonly number[]): Promise<void>;
 }
@@ -77,6 +79,10 @@ export async function loadNumbers(
   return {
     lasting: (number) => lasting.get(number) ?? NO_NUMBER,
     document: (docNo) => ofRun.get(docNo),
+    textHash(docNo) {
+      const number = ofRun.get(docNo);
+      return number === undefined ? undefined : corpus.textHash(number);
+    },
     async keep(own) {
       for (let at = 0; at < own.length; at += ROWS_AT_ONCE)
         await env.write((tx) => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { historyOf, statusOf } from "../../../src/dedup/groups/decision.ts";
 import { GroupStatus } from "../../../src/gen/steward/dedup/v1/groups_pb.ts";
 import {
   acceptGroup,
@@ -345,6 +346,55 @@ describe("decisions", () => {
     expect(
       bench.groups().map(({ row, decision }) => [row.id, row.members, decision.status]),
     ).toEqual([[id, [1, 2, 3], GroupStatus.PENDING]]);
+  });
+
+  it("'not a duplicate' is open again with the text of a member, and can be given anew", async () => {
+    const bench = await openBench();
+    await bench.put(1, one);
+    await bench.put(2, edited(one, 30, "other"));
+    await bench.analyse();
+    const id = bench.groups()[0]?.row.id ?? "";
+    await decide(bench, id, GroupStatus.FALSE_POSITIVE);
+    await bench.put(2, one);
+    await bench.analyse();
+    const changed = bench.groups();
+    expect(changed.map(({ row }) => [row.id, row.members])).toEqual([[id, [1, 2]]]);
+    expect(changed.map(({ row, decision }) => statusOf(row, decision))).toEqual([
+      GroupStatus.PENDING,
+    ]);
+    expect(changed.map(({ row, decision }) => historyOf(row, decision))).toMatchObject([
+      [{ status: GroupStatus.FALSE_POSITIVE }],
+    ]);
+    await decide(bench, id, GroupStatus.FALSE_POSITIVE);
+    for (const force of [false, true]) {
+      await bench.analyse({ force });
+      const [{ row, decision } = expect.fail("the group is gone")] = bench.groups();
+      expect([row.members, statusOf(row, decision)]).toEqual([[1, 2], GroupStatus.FALSE_POSITIVE]);
+    }
+  });
+
+  it("'not a duplicate' stays while a text changes and the group is not found, and is back with the text", async () => {
+    const bench = await small();
+    await bench.analyse();
+    const id = bench.groups()[0]?.row.id ?? "";
+    const statuses = (): GroupStatus[] =>
+      bench.groups().map(({ row, decision }) => statusOf(row, decision));
+    await decide(bench, id, GroupStatus.FALSE_POSITIVE);
+    for (const [text, status] of [
+      [prose(9), GroupStatus.FALSE_POSITIVE],
+      [edited(one, 30, "third"), GroupStatus.PENDING],
+      [prose(9), GroupStatus.FALSE_POSITIVE],
+      [edited(one, 30, "third"), GroupStatus.PENDING],
+      [edited(one, 30, "other"), GroupStatus.FALSE_POSITIVE],
+    ] as const) {
+      await bench.put(2, text);
+      await bench.analyse();
+      expect(statuses()).toEqual([status]);
+      await bench.put(4, two, { title: `${text} and another title`, pending: false });
+      await bench.put(1, one, { title: `beside ${text}`, pending: false });
+      await bench.analyse();
+      expect(statuses()).toEqual([status]);
+    }
   });
 
   it("rest while a group has new members and stand while it only loses some", async () => {

@@ -44,6 +44,22 @@ describe("a verdict", () => {
     ]).toEqual([false, false, true, false]);
   });
 
+  it("rests after 'not a duplicate', and only then, while a member has another text", () => {
+    const texts = new Map([
+      [1, Uint8Array.of(1)],
+      [2, Uint8Array.of(9)],
+    ]);
+    const isNew = (status: GroupStatus, own: number[]): boolean =>
+      hasNewMembers(decide(still, newDecision(5), verdict(status, 10)), own, (docNo) =>
+        texts.get(docNo),
+      );
+    expect([
+      isNew(GroupStatus.FALSE_POSITIVE, [1, 2]),
+      isNew(GroupStatus.FALSE_POSITIVE, [1]),
+      isNew(GroupStatus.IGNORED, [1, 2]),
+    ]).toEqual([true, false, false]);
+  });
+
   it("follows earlier ones, the resting one included", () => {
     const ignored = decide(still, newDecision(5), verdict(GroupStatus.IGNORED, 10));
     const back = decide(still, ignored, verdict(GroupStatus.PENDING, 20));

@@ -145,6 +145,30 @@ describe("decisions over several runs", () => {
     await env.close();
   });
 
+  it("are open again where a rejected group is found with another text, and can be given anew", async () => {
+    const env = await openStore();
+    const first = await run(env, abc, [["a", "b"]]);
+    await first.decisions.decide(only(first.groups), "rejected");
+    const texts = { ...abc, b: 2 };
+    const changed = await run(env, texts, [["a", "b"]]);
+    expect(only(changed.groups)).toMatchObject({ status: GroupStatus.PENDING, gained: true });
+    const { group } = await changed.decisions.decide(only(changed.groups), "rejected");
+    expect(group).toMatchObject({ status: GroupStatus.FALSE_POSITIVE, gained: false });
+    const again = await run(env, texts, []);
+    expect(again.names(only(again.decisions.rejections))).toEqual(["a", "b"]);
+    expect(only(again.kept).status).toBe(GroupStatus.FALSE_POSITIVE);
+    await env.close();
+  });
+
+  it("of a rejected group stay while a text of it changes and it is not found", async () => {
+    const env = await openStore();
+    const first = await run(env, abc, [["a", "b"]]);
+    await first.decisions.decide(only(first.groups), "rejected");
+    const changed = await run(env, { ...abc, b: 2 }, []);
+    expect(only(changed.kept)).toMatchObject({ status: GroupStatus.FALSE_POSITIVE, gained: false });
+    await env.close();
+  });
+
   it("keep a chosen primary while it is a member", async () => {
     const env = await openStore();
     const first = await run(env, abc, [["a", "b", "c"]]);

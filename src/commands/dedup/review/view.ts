@@ -82,7 +82,7 @@ export function groupTitle(reviewed: ReviewedGroup, at: number, of: number): str
 export function describeStatus({ status, accepted, gained }: ReviewedGroup): string {
   if (accepted) return "accepted";
   if (status === GroupStatus.FALSE_POSITIVE) return "not duplicates";
-  return gained ? "new members since the decision" : "open";
+  return gained ? "new members or texts since the decision" : "open";
 }
 
 /** Members by number, `*` before the one that stays, and why they match. Paths are never cut. */

@@ -308,7 +308,8 @@ export type GroupRow = Message<"steward.state.v1.GroupRow"> & {
   reasons: string[];
 
   /**
-   * Members that were not there when the group was last decided.
+   * Members are new since the group was last decided: they were not there, or after "not a
+   * duplicate" had another text.
    *
    * @generated from field: bool gained = 13;
    */
