@@ -202,7 +202,7 @@ export interface AcceptGroupsResponse {
   readonly data: ChangedGroups;
 }
 
-/** Groups that went into the delete plan or out of it. */
+/** Groups that went into the delete plan, were accepted anew, or went out of it. */
 export interface ChangedGroups {
   readonly groupIds: readonly string[];
 }

@@ -19,13 +19,11 @@ import { primaryOf } from "../groups/row.ts";
 import { readGroup, type Commit, type StoredGroup } from "../groups/store.ts";
 import { metaNumber, setMetaNumber } from "../meta.ts";
 import { createBrake } from "../paperless/brake.ts";
-import type { PlanDocument } from "../plan/rule.ts";
 import {
   collectGroups,
   describeStored,
   judge,
   type PlanSelection,
-  type StoredFacts,
   type StoredPlanDeps,
 } from "../plan/stored-plan.ts";
 import { deletionInput, isGone, resultOf } from "./result.ts";
@@ -90,7 +88,7 @@ async function makePlan(deps: DeletionDeps, job: JobContext<DeletionInput>): Pro
   const commit: Commit = (change) => job.commit(change);
   await clearPlans(commit);
   const collected = await collectGroups(deps.env, selectionOf(input.groupIds), signal);
-  const plan = await judge(deps, collected, describe, signal);
+  const plan = await judge(deps, collected, describeStored, signal);
   await recordPlan(commit, job.id, rowsOf(plan, collected.facts));
   await job.commit(() => undefined, RECORDED);
 }
@@ -103,12 +101,6 @@ function selectionOf(ids: readonly string[]): PlanSelection {
     changedIn: () => () => false,
     primaryKept: ({ row, decision }) => primaryOf(row, decision),
   };
-}
-
-function describe(facts: StoredFacts): PlanDocument {
-  if (!facts.pending) return describeStored(facts);
-  const reason = "has a text that was not analysed yet";
-  return { held: reason, unfit: reason };
 }
 
 async function deleteAll(

@@ -18,6 +18,18 @@ export function isAccepted(
   return members.length > 1 && members.every((docNo) => known.has(docNo));
 }
 
+/** Whether the members have the texts with which they were accepted. */
+export function hasAcceptedTexts(
+  { acceptedMembers, acceptedHashes }: DecisionRow,
+  members: Acceptance["members"],
+): boolean {
+  const accepted = new Map(acceptedMembers.map((docNo, at) => [docNo, acceptedHashes[at]]));
+  return members.every(({ docNo, contentHash }) => {
+    const hash = accepted.get(docNo);
+    return hash !== undefined && Buffer.compare(hash, contentHash) === 0;
+  });
+}
+
 interface Acceptance {
   readonly members: readonly { readonly docNo: number; readonly contentHash: Uint8Array }[];
   /** The member that was to stay, whoever chose it: the analysis may suggest another one later. */

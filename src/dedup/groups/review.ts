@@ -10,7 +10,7 @@ import { StewardError } from "../../kernel/base/errors.ts";
 import type { Snapshot, Tx } from "../../kernel/state/types.ts";
 import { metaNumber, setMetaNumber } from "../meta.ts";
 import { decisions, documents } from "../tables.ts";
-import { isAccepted, withAcceptance, withoutAcceptance } from "./acceptance.ts";
+import { hasAcceptedTexts, isAccepted, withAcceptance, withoutAcceptance } from "./acceptance.ts";
 import { decide, hasNewMembers, isDecided, statusOf, type Decided } from "./decision.ts";
 import type { GroupIndex } from "./index.ts";
 import { primaryOf } from "./row.ts";
@@ -114,14 +114,17 @@ export function setPrimary(
 }
 
 /**
- * Puts a group into the delete plan. Returns false and changes nothing for one that is unknown, not
- * pending, or in the plan already.
+ * Puts a group into the delete plan; one that is in it is accepted anew when a text has changed
+ * since. Returns false and changes nothing for one that is unknown, not pending, or in the plan
+ * with the present texts.
  */
 export function acceptGroup(tx: Tx, index: GroupIndex, id: string, nowMs: number): boolean {
   const group = readGroup(tx, id);
   if (group === undefined) return false;
   const { row, decision } = group;
-  if (statusOf(row, decision) !== GroupStatus.PENDING || isAccepted(row, decision)) return false;
+  if (statusOf(row, decision) !== GroupStatus.PENDING) return false;
+  const members = row.members.map((docNo) => decidedMember(tx, docNo));
+  if (isAccepted(row, decision) && hasAcceptedTexts(decision, members)) return false;
   const primary = primaryOf(row, decision);
   if (primary === undefined) return false;
   // Members that are new since an earlier verdict suspend it; acceptance replaces that verdict.
@@ -133,7 +136,6 @@ export function acceptGroup(tx: Tx, index: GroupIndex, id: string, nowMs: number
         atMs: nowMs,
       })
     : decision;
-  const members = row.members.map((docNo) => decidedMember(tx, docNo));
   putDecision(tx, index, id, withAcceptance(pending, { members, primary, atMs: nowMs }));
   return true;
 }

@@ -120,13 +120,13 @@ function judge(
   input: PlanInput,
 ): PairScores | string {
   if (staying.has(document)) return "is to be kept by another group";
+  if (changed?.has(document)) return "has another text than when its group was accepted";
   const { held } = input.document(document);
   if (held !== undefined) return held;
-  if (changed?.has(document)) return "has another text than when its group was accepted";
-  const { unfit } = input.document(primary);
-  if (unfit !== undefined) return `has a primary that ${unfit}`;
   if (changed?.has(primary))
     return "has a primary with another text than when the group was accepted";
+  const { unfit } = input.document(primary);
+  if (unfit !== undefined) return `has a primary that ${unfit}`;
   const scores = input.scores(document, primary);
   return scores === undefined || Number.isNaN(scores.confidence)
     ? "has no verified pair with the document that stays"

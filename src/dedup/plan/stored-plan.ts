@@ -70,10 +70,15 @@ const GROUPS_AT_ONCE = 200;
 /** Members of a group that are read at a time. */
 const MEMBERS_AT_ONCE = 200;
 
-/** Whether the text is whole: only such documents are deleted, or let others be deleted. */
-export function describeStored({ truncated }: Pick<StoredFacts, "truncated">): PlanDocument {
-  if (!truncated) return {};
-  const reason = "was compared by the beginning of its text only";
+/** Whether the whole present text was compared: only then may it go, or others for it. */
+export function describeStored({
+  truncated,
+  pending,
+}: Pick<StoredFacts, "truncated" | "pending">): PlanDocument {
+  if (!truncated && !pending) return {};
+  const reason = pending
+    ? "has a text that was not analysed yet"
+    : "was compared by the beginning of its text only";
   return { held: reason, unfit: reason };
 }
 

@@ -225,6 +225,45 @@ describe("the plan", () => {
     });
   });
 
+  it("takes a text that changed once its group is accepted again", async () => {
+    const api = await open();
+    const id = await idOf(api, 3);
+    const accept = async (): Promise<string[]> =>
+      (await api.ask(acceptGroups, { groupIds: [id] })).data.groupIds;
+    await accept();
+    await api.put(3, edited(text, 40, "new"));
+    await api.analyse();
+    expect(await planOf(api)).toEqual({
+      "Title 1": "stays",
+      "Title 2": "deleted",
+      "Title 3": "has another text than when its group was accepted",
+    });
+    expect(await accept()).toEqual([id]);
+    expect(await planOf(api)).toEqual({
+      "Title 1": "stays",
+      "Title 2": "deleted",
+      "Title 3": "deleted",
+    });
+    expect(await accept()).toEqual([]);
+  });
+
+  it("leaves out a text that was not analysed yet, though its group is accepted with it", async () => {
+    const api = await open();
+    const id = await idOf(api, 3);
+    await api.ask(acceptGroups, { groupIds: [id] });
+    await api.put(3, prose(9));
+    await api.ask(acceptGroups, { groupIds: [id] });
+    expect(await planOf(api)).toMatchObject({
+      "Title 2": "deleted",
+      "Title 3": "has a text that was not analysed yet",
+    });
+    await api.put(1, prose(8));
+    await api.ask(acceptGroups, { groupIds: [id] });
+    expect(await planOf(api)).toMatchObject({
+      "Title 2": "has a primary that has a text that was not analysed yet",
+    });
+  });
+
   it("scores the pairs with a chosen primary that is not the centre of its group", async () => {
     const api = await openDrifting();
     const { data } = await api.ask(getGroup, { id: await firstGroup(api) });

@@ -196,6 +196,21 @@ describe("decisions over several runs", () => {
     await env.close();
   });
 
+  it("take a changed text when the group is accepted again, and not any more when that is undone", async () => {
+    const env = await openStore();
+    const first = await run(env, abc, [["a", "b", "c"]]);
+    await first.decisions.decide(only(first.groups), "accepted");
+    const texts = { ...abc, b: 2 };
+    const second = await run(env, texts, [["a", "b", "c"]]);
+    const { group, undo } = await second.decisions.decide(only(second.groups), "accepted");
+    expect([group.accepted, group.changed.size]).toEqual([true, 0]);
+    expect(second.names([...(await undo()).changed])).toEqual(["b"]);
+    await second.decisions.decide(group, "accepted");
+    const third = await run(env, texts, [["a", "b", "c"]]);
+    expect(only(third.groups)).toMatchObject({ accepted: true, changed: new Set() });
+    await env.close();
+  });
+
   it("outlast a run that reads the documents and does not find the group, e.g. with another threshold", async () => {
     const env = await openStore();
     const documents: Documents = { a: 1, b: 1, c: 1, d: 1 };

@@ -311,7 +311,7 @@ export const AcceptGroupsResponseSchema: GenMessage<AcceptGroupsResponse> = /*@_
   messageDesc(file_steward_dedup_v1_delete_plan, 8);
 
 /**
- * Groups that went into the delete plan or out of it.
+ * Groups that went into the delete plan, were accepted anew, or went out of it.
  *
  * @generated from message steward.dedup.v1.ChangedGroups
  */
@@ -436,7 +436,7 @@ export const DeletePlanService: GenService<{
     output: typeof GetDeletePlanResponseSchema;
   },
   /**
-   * Puts pending groups into the delete plan. Unknown groups and those with another status are skipped.
+   * Puts pending groups into the delete plan. One that is in it already is accepted anew where a text has changed since. Unknown groups and those with another status are skipped.
    *
    * @generated from rpc steward.dedup.v1.DeletePlanService.AcceptGroups
    */
