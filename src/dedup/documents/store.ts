@@ -132,11 +132,13 @@ function createDocumentStore(
     },
     remove(tx, docNo) {
       const row = watched.size > 0 ? tx.get(documents, docNo) : undefined;
-      for (const [refs, archive] of watched)
-        if (row?.archive === archive && refs.size < MAX_REMOVED_REFS) refs.add(row.archiveRef);
       tx.delete(documents, docNo);
       removed?.(tx, docNo);
-      tx.after(() => index.remove(docNo));
+      tx.after(() => {
+        index.remove(docNo);
+        for (const [refs, archive] of watched)
+          if (row?.archive === archive && refs.size < MAX_REMOVED_REFS) refs.add(row.archiveRef);
+      });
     },
     watchRemovals(archive) {
       const refs = new Set<string>();
