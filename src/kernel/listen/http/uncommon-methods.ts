@@ -1,12 +1,14 @@
 /**
  * Supports methods that Node's HTTP/1.1 parser refuses, like Vault's `LIST`. The parser is fed in
- * pieces so that the first byte of every request is known for certain; there an uncommon method is
- * passed to it as POST, and the request it then reports gets its original method back. Nothing that
- * a client could forge is added to the head.
+ * pieces so that the first byte of every request is known for certain: a piece ends with a head or a
+ * request, and the parser confirms it. There an uncommon method is passed to it as POST, and the
+ * request it then reports gets its original method back. Nothing that a client could forge is added
+ * to the head, and the number of pieces does not depend on what heads and bodies say.
  */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "../../base/clock.ts";
+import { CARRIAGE_RETURN, LINE_FEED, RequestFraming } from "./request-framing.ts";
 
 export type UncommonMethod = "LIST" | "SCAN";
 
@@ -28,8 +30,6 @@ export interface UncommonMethodsOptions {
 }
 
 const STAND_IN = Buffer.from("POST", "latin1");
-const LINE_FEED = 0x0a;
-const CARRIAGE_RETURN = 0x0d;
 
 /** One for all connections of a port. */
 export function createUncommonMethods(
@@ -82,6 +82,9 @@ class Feed {
   #request: IncomingMessage | undefined;
   /** The next byte is the first of a request the parser has not seen. */
   #between = true;
+  readonly #framing = new RequestFraming();
+  /** The parser paused before the last byte of what the framing found, which comes again. */
+  #isLastByte = false;
   /** The original method of the request being parsed as POST. */
   #renamed: UncommonMethod | undefined;
   /** A prefix of an opening, held until it is decided. At most five bytes. */
@@ -102,71 +105,56 @@ class Feed {
 
   take(chunk: Buffer): void {
     this.#timer?.[Symbol.dispose]();
-    let rest = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
+    const bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     this.#held = Buffer.alloc(0);
-    while (rest.length > 0 && !this.#socket.destroyed) {
+    for (let at = 0; at < bytes.length && !this.#socket.destroyed;) {
       // The parser has paused and must not get more. What is unshifted comes again when it resumes.
-      if (this.#socket.isPaused()) return this.#socket.unshift(rest);
-      const eaten = this.#between ? this.#begin(rest) : this.#goOn(rest);
-      if (eaten === 0) return this.#hold(rest);
-      rest = rest.subarray(eaten);
+      if (this.#socket.isPaused()) return this.#socket.unshift(bytes.subarray(at));
+      const end = this.#between ? this.#begin(bytes, at) : this.#goOn(bytes, at);
+      if (end === at) return this.#hold(bytes.subarray(at));
+      at = end;
     }
   }
 
-  /** Reads the beginning of a request. Returns the number of bytes; 0 when undecided. */
-  #begin(rest: Buffer): number {
-    const blank = blankBytes(rest);
-    if (blank > 0) return this.#read(rest, blank);
-    const opening = this.#options.openings.find(({ bytes }) => beginsAlike(rest, bytes));
-    if (opening === undefined) {
-      this.#between = false;
-      return this.#goOn(rest);
-    }
-    if (rest.length < opening.bytes.length) return 0;
+  /** Reads the beginning of a request. Returns where it ends; `at` when undecided. */
+  #begin(bytes: Buffer, at: number): number {
+    const blankEnd = endOfBlank(bytes, at);
+    if (blankEnd > at) return this.#read(bytes, at, blankEnd);
+    const opening = this.#options.openings.find((one) => beginsAlike(bytes, at, one.bytes));
+    if (opening !== undefined && bytes.length - at < opening.bytes.length) return at;
     this.#between = false;
+    this.#framing.restart();
+    if (opening === undefined) return this.#goOn(bytes, at);
     this.#renamed = opening.method;
     this.#options.read(STAND_IN);
-    return opening.method.length;
+    return at + opening.method.length;
   }
 
   /**
-   * Reads to where the next request with an uncommon method may begin, and checks whether one
-   * begins there.
+   * Reads to where the head or the request ends, and checks whether the parser has found the same.
+   * Returns that position.
    */
-  #goOn(rest: Buffer): number {
-    const end = this.#nextOpening(rest);
-    if (end > 1) this.#read(rest, end - 1);
-    if (this.#socket.isPaused() || this.#socket.destroyed) return Math.max(1, end - 1);
-    const before = this.#request?.complete === true ? this.#request : undefined;
-    this.#options.read(rest.subarray(end - 1, end));
+  #goOn(bytes: Buffer, at: number): number {
+    const end = this.#isLastByte ? at + 1 : this.#framing.next(bytes, at);
+    this.#isLastByte = false;
+    if (end - at > 1) {
+      this.#read(bytes, at, end - 1);
+      this.#isLastByte = this.#socket.isPaused();
+      if (this.#isLastByte || this.#socket.destroyed) return end - 1;
+    }
+    const before = this.#request;
+    const wasComplete = before?.complete === true;
+    this.#read(bytes, end - 1, end);
+    const reported = this.#request === before ? undefined : this.#request;
     // Complete since this very byte: nothing of another request has been read.
-    this.#between = this.#request?.complete === true && this.#request !== before;
+    this.#between = this.#request?.complete === true && (reported !== undefined || !wasComplete);
+    if (!this.#between) this.#framing.follow(reported);
     return end;
   }
 
-  #read(rest: Buffer, bytes: number): number {
-    this.#options.read(rest.subarray(0, bytes));
-    return bytes;
-  }
-
-  /**
-   * Where the next opening begins, or a prefix of one at the end; after the first byte. Else the
-   * end.
-   */
-  #nextOpening(rest: Buffer): number {
-    let next = rest.length;
-    for (const { bytes } of this.#options.openings) {
-      const at = rest.indexOf(bytes, 1);
-      if (at >= 0) next = Math.min(next, at);
-      for (let length = Math.min(bytes.length - 1, rest.length - 1); length > 0; length -= 1) {
-        const from = rest.length - length;
-        // Comparing calls into native code, five times per method, so the first byte is checked
-        // before.
-        if (rest[from] === bytes[0] && bytes.compare(rest, from, rest.length, 0, length) === 0)
-          next = Math.min(next, from);
-      }
-    }
-    return next;
+  #read(bytes: Buffer, from: number, to: number): number {
+    this.#options.read(bytes.subarray(from, to));
+    return to;
   }
 
   // A client that stops within a method is answered by the parser, within its own header timeout.
@@ -177,19 +165,21 @@ class Feed {
     this.#timer = clock.timer(clock.monotonic() + headMs, () => {
       this.#held = Buffer.alloc(0);
       this.#between = false;
+      this.#framing.restart();
+      this.#framing.next(rest, 0);
       read(rest);
     });
   }
 }
 
-/** Line ends before a request line, which the parser skips (RFC 9112 §2.2). */
-function blankBytes(rest: Buffer): number {
-  let bytes = 0;
-  while (rest[bytes] === LINE_FEED || rest[bytes] === CARRIAGE_RETURN) bytes += 1;
-  return bytes;
+/** Where line ends before a request line end, which the parser skips (RFC 9112 §2.2). */
+function endOfBlank(bytes: Buffer, from: number): number {
+  let at = from;
+  while (bytes[at] === LINE_FEED || bytes[at] === CARRIAGE_RETURN) at += 1;
+  return at;
 }
 
-function beginsAlike(rest: Buffer, opening: Buffer): boolean {
-  const compared = Math.min(rest.length, opening.length);
-  return opening.compare(rest, 0, compared, 0, compared) === 0;
+function beginsAlike(bytes: Buffer, from: number, opening: Buffer): boolean {
+  const end = Math.min(bytes.length, from + opening.length);
+  return opening.compare(bytes, from, end, 0, end - from) === 0;
 }

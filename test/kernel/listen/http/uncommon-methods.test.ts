@@ -1,7 +1,11 @@
+import { createServer, type IncomingMessage } from "node:http";
 import { connect as connectHttp2 } from "node:http2";
+import type { Socket } from "node:net";
+import { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import * as fc from "fast-check";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { nextTurn } from "../../../../src/kernel/async/turns.ts";
 import { systemClock } from "../../../../src/kernel/base/clock.ts";
 import { createLog } from "../../../../src/kernel/base/log.ts";
 import type { Handler } from "../../../../src/kernel/listen/handler.ts";
@@ -10,6 +14,10 @@ import {
   type Listener,
   type ListenerSpec,
 } from "../../../../src/kernel/listen/listener.ts";
+import {
+  createUncommonMethods,
+  type UncommonMethods,
+} from "../../../../src/kernel/listen/http/uncommon-methods.ts";
 import { connectRaw, echo, sendPieces, trickle } from "../raw-client.ts";
 import { hasOpenssl, makePair, testFolder, writePair } from "../test-certificates.ts";
 
@@ -48,6 +56,91 @@ async function asked(port: number, pieces: readonly string[]): Promise<string[]>
   return [...(await client.closed()).matchAll(/([A-Z]+ \/\S* \d+|HTTP\/1\.1 [45]\d\d)/g)].map(
     ([text]) => text,
   );
+}
+
+/** Gives the parser one byte after the other and asks it after each. */
+function naiveMethods(): UncommonMethods {
+  const openings = ["LIST /", "SCAN /"];
+  let request: IncomingMessage | undefined;
+  let renamed: string | undefined;
+  return {
+    watch(socket) {
+      const readers = socket.listeners("data") as ((chunk: Buffer) => void)[];
+      socket.removeAllListeners("data");
+      let held = "";
+      let between = true;
+      const feed = (text: string): void => {
+        const before = request?.complete === true ? request : undefined;
+        for (const reader of readers) reader.call(socket, Buffer.from(text));
+        held = "";
+        between = request?.complete === true && request !== before;
+      };
+      const take = (byte: string): void => {
+        held += byte;
+        if (!between || held === "\r" || held === "\n") {
+          const stays = between;
+          feed(held);
+          between ||= stays;
+        } else if (openings.includes(held)) {
+          [renamed] = held.split(" ");
+          feed("POST /");
+        } else if (!openings.some((opening) => opening.startsWith(held))) feed(held);
+      };
+      socket.on("data", (chunk: Buffer) => {
+        for (const byte of String(chunk)) if (!socket.destroyed) take(byte);
+      });
+    },
+    restore(given) {
+      request = given;
+      if (renamed !== undefined) given.method = renamed;
+      renamed = undefined;
+    },
+  };
+}
+
+/**
+ * The requests with what came of their bodies, and all status lines, when exactly these pieces
+ * arrive and then the end. `parsed` gets what the parser gets.
+ */
+async function outcomeOf(
+  pieces: readonly string[],
+  {
+    methods = createUncommonMethods({ methods: ["LIST", "SCAN"], headMs: 60_000 }, systemClock),
+    parsed = () => undefined,
+  }: {
+    readonly methods?: UncommonMethods;
+    readonly parsed?: (piece: Buffer) => void;
+  } = {},
+): Promise<unknown> {
+  const requests: string[][] = [];
+  let sent = "";
+  const socket = new Duplex({
+    read: () => undefined,
+    write(chunk: Buffer, _encoding, done) {
+      sent += chunk.toString("latin1");
+      done();
+    },
+  });
+  const server = createServer((request, response) => {
+    methods.restore(request);
+    const seen = [request.method ?? "", request.url ?? ""];
+    requests.push(seen);
+    request.on("data", (part: Buffer) => seen.push(`${seen.splice(2).join("")}${String(part)}`));
+    request.on("end", () => response.end());
+    request.on("error", () => undefined);
+  });
+  server.emit("connection", socket);
+  socket.on("data", parsed);
+  methods.watch(socket as unknown as Socket);
+  const closed = new Promise((resolve) => void socket.once("close", resolve));
+  for (const piece of pieces) socket.push(Buffer.from(piece));
+  // The answers are written before the end arrives.
+  await nextTurn();
+  await nextTurn();
+  socket.push(null);
+  await closed;
+  server.close();
+  return { requests, answers: sent.match(/HTTP\/1\.1 \d{3}/g) };
 }
 
 function cutAt(text: string, at: number): string[] {
@@ -134,6 +227,68 @@ describe("an uncommon method over HTTP/1.1", () => {
     );
   });
 
+  it("is found in any bytes, however they are cut, as when the parser is asked after each", async () => {
+    const words = ["GET", "POST", "LIST", "SCAN", "LI", "SC", "L", "BREW"].map(
+      (word) => `${word} /`,
+    );
+    const fragments = ["LIST", "SCA", "S", "x", " ", "\r\n", "\n", "\r\n\r\n", "0\r\n\r\n"];
+    const heads = ["Content-Length: 12\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n"];
+    const whole = [
+      get,
+      list,
+      withBody("SCAN", "/b", "LIST /SCAN /"),
+      chunked("LIST", "/c", "LIST /"),
+    ];
+    const lines = [" HTTP/1.1\r\nHost: x\r\n", "6\r\nLIST /\r\n"];
+    const part = fc.constantFrom(...[words, fragments, heads, whole, lines].flat());
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(part, { minLength: 1, maxLength: 16 }),
+        fc.array(fc.nat(400), { maxLength: 6 }),
+        async (parts, cuts) => {
+          const text = parts.join("");
+          const edges = [...new Set([0, ...cuts.filter((at) => at < text.length), text.length])];
+          edges.sort((left, right) => left - right);
+          const pieces = edges.slice(1).map((end, index) => text.slice(edges[index], end));
+          expect(await outcomeOf(pieces)).toEqual(
+            await outcomeOf([text], { methods: naiveMethods() }),
+          );
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each(["LIST /", "\nSCAN /", "\r\n\r\nLIST /", "0\r\n\r\nLIST /"])(
+    "costs nothing to look for where %j is repeated: heads and bodies are not cut into pieces",
+    async (word) => {
+      const body = word.repeat(5_000);
+      const parsed = vi.fn();
+      const head = `GET /h HTTP/1.1\r\nHost: x\r\nX-A: ${"LIST /".repeat(2_000)}\r\n\r\n`;
+      const script = `${head}${withBody("POST", "/b", body)}${chunked("POST", "/c", body)}${list}`;
+      expect(await outcomeOf(cutAt(script, script.length / 2), { parsed })).toEqual({
+        requests: [
+          ["GET", "/h"],
+          ["POST", "/b", body],
+          ["POST", "/c", body],
+          ["LIST", "/l"],
+        ],
+        answers: Array.from({ length: 4 }, () => "HTTP/1.1 200"),
+      });
+      expect(parsed.mock.calls.length).toBeLessThan(30);
+    },
+  );
+
+  it("is not looked for behind a request that was refused unreported", async () => {
+    const parsed = vi.fn();
+    const script = withBody("POST", "/b", "\r\n".repeat(5_000)).replace("Host: x\r\n", "");
+    expect(await outcomeOf([script], { parsed })).toEqual({
+      requests: [],
+      answers: ["HTTP/1.1 400"],
+    });
+    expect(parsed.mock.calls.length).toBeLessThan(30);
+  });
+
   it("is served among pipelined requests whose answers are not written yet", async () => {
     const held: (() => void)[] = [];
     const slow: Handler = (request, response) =>
@@ -165,6 +320,33 @@ describe("an uncommon method over HTTP/1.1", () => {
       ([, method]) => method,
     );
     expect(methods).toEqual([...Array.from({ length: 20 }, () => ["GET", "LIST"]).flat(), "SCAN"]);
+  });
+
+  it("goes on after the reader of a body paused the connection", async () => {
+    const reading = Promise.withResolvers<void>();
+    const { port } = await listenToAll({
+      handle(request, response) {
+        request.on("data", () => {
+          request.socket.pause();
+          setImmediate(() => request.socket.resume());
+          reading.resolve();
+        });
+        request.on("end", () => response.end(`${request.method} ${request.url} 0`));
+      },
+    });
+    const client = await connectRaw(port);
+    const [begun, rest] = cutAt(
+      `${withBody("POST", "/b", "a".repeat(2_000))}${list}${last}`,
+      1_000,
+    );
+    client.socket.write(begun ?? "");
+    await reading.promise;
+    client.socket.write(rest ?? "");
+    expect([...(await client.closed()).matchAll(/[A-Z]+ \/\S+ 0/g)].map(([text]) => text)).toEqual([
+      "POST /b 0",
+      "LIST /l 0",
+      "SCAN /end 0",
+    ]);
   });
 
   it.each(["UNLIST", "GLIST", "LISTS", "XSCAN", "POSCAN", "M-SCAN", "list", "BREW"])(
