@@ -81,6 +81,11 @@ export interface Snapshot {
   get<K, V>(table: Table<K, V>, key: K): V | undefined;
   /** Rows in key order. A damaged row throws `corrupt`; it is never skipped. */
   range<K, V>(table: Table<K, V>, bounds?: Bounds): Iterable<[K, V]>;
+  /**
+   * Keys of the rows in key order. Values are neither read nor decrypted, so that damage to them is
+   * not noticed. Throws `sealed` as `range` does.
+   */
+  keys<K, V>(table: Table<K, V>, bounds?: Bounds): Iterable<K>;
   /** Keys of the rows that an index has under these parts, or this prefix of them. */
   find<K, V>(table: Table<K, V>, index: string, parts: readonly KeyPart[]): K[];
   count(table: AnyTable): number;

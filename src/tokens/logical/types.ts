@@ -265,7 +265,8 @@ export interface StorageView {
   delete(key: string): Promise<void>;
   /**
    * Names directly below a prefix (empty or ending in `/`), sorted bytewise; deeper levels end in
-   * `/`. With a page at most its number of names behind `after`.
+   * `/`. With a page at most its number of names behind `after`. A long list yields to the event
+   * loop: what changes meanwhile may be left out.
    */
   list(prefix: string, page?: StoragePage): Promise<readonly string[]>;
 }

@@ -21,8 +21,7 @@ export interface CubbyholeDeps {
 
 export function createCubbyhole({ env, tokens }: CubbyholeDeps): Backend {
   tokens.onEnd((tx, { key }) => {
-    const kept = Array.from(tx.range(cubbyholes, { prefix: [key] }), ([at]) => at);
-    for (const at of kept) tx.delete(cubbyholes, at);
+    for (const at of tx.keys(cubbyholes, { prefix: [key] })) tx.delete(cubbyholes, at);
   });
   const path: Path = definePath({
     pattern: ":path*",
@@ -90,7 +89,7 @@ async function store({ env, tokens }: CubbyholeDeps, request: PathRequest): Prom
     const isNew = tx.get(cubbyholes, [entry.key, path]) === undefined;
     if (
       isNew &&
-      [...tx.range(cubbyholes, { prefix: [entry.key], limit: VALUES_MOST })].length >= VALUES_MOST
+      [...tx.keys(cubbyholes, { prefix: [entry.key], limit: VALUES_MOST })].length >= VALUES_MOST
     )
       throw new StewardError(
         "invalid",
@@ -110,7 +109,7 @@ function tooLong(bytes: string): StewardError {
 
 function namesBelow(env: Env, key: string, prefix: string): readonly string[] {
   const names = env.read((snapshot) =>
-    [...snapshot.range(cubbyholes, { prefix: [key] })].map(([[, path]]) => path),
+    Array.from(snapshot.keys(cubbyholes, { prefix: [key] }), ([, path]) => path),
   );
   const below = names
     .filter((name) => name.startsWith(prefix))

@@ -16,6 +16,7 @@ function counting(env: Env): { readonly env: Env; readonly read: { groups: numbe
       return snapshot.get(table, key);
     },
     range: (table, bounds) => snapshot.range(table, bounds),
+    keys: (table, bounds) => snapshot.keys(table, bounds),
     find: (table, index, parts) => snapshot.find(table, index, parts),
     count: (table) => snapshot.count(table),
   });

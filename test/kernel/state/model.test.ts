@@ -186,6 +186,9 @@ describe("tables", () => {
             expect(
               env.read((snapshot) => Array.from(snapshot.range(owned, one.bounds), ([key]) => key)),
             ).toEqual(model.range(one.bounds));
+            expect(env.read((snapshot) => [...snapshot.keys(owned, one.bounds)])).toEqual(
+              model.range(one.bounds),
+            );
           } else {
             await env.close();
             env = await openEnv(directory, { tables: [owned] });
@@ -215,6 +218,7 @@ describe("changes that are not waited for", () => {
               expect(Array.from(tx.range(owned, bounds), ([key]) => key)).toEqual(
                 model.range(bounds),
               );
+              expect([...tx.keys(owned, bounds)]).toEqual(model.range(bounds));
               expect(tx.count(owned)).toBe(model.rows.size);
               for (const owner of ["x", "y", "z"])
                 expect(tx.find(owned, "owner", [owner])).toEqual(

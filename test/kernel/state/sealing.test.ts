@@ -45,13 +45,15 @@ describe("a sealed table", () => {
       env.read((snapshot) => [
         snapshot.get(secrets, "a"),
         [...snapshot.range(secrets)],
+        [...snapshot.keys(secrets)],
         snapshot.find(secrets, "length", [CANARY.length]),
       ]),
-    ).toEqual([CANARY, [["a", CANARY]], ["a"]]);
+    ).toEqual([CANARY, [["a", CANARY]], ["a"], ["a"]]);
     env.keyring.seal();
     for (const use of [
       () => env.read((snapshot) => snapshot.get(secrets, "a")),
       () => env.read((snapshot) => [...snapshot.range(secrets)]),
+      () => env.read((snapshot) => [...snapshot.keys(secrets)]),
     ])
       expect(use).toThrow(expect.objectContaining({ code: "sealed" }));
     await expect(env.write((tx) => tx.delete(secrets, "a"))).rejects.toMatchObject({

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
 import { startEngineRoom } from "../support/engine.ts";
+import { countTurns, slowClock } from "../support/turns.ts";
 
 const key = (bits: number): string =>
   generateKeyPairSync("rsa", { modulusLength: bits })
@@ -139,6 +140,21 @@ describe("writing the configuration", () => {
       exclude_repository_metadata: true,
       prv_key: "<configured>",
     });
+  });
+
+  it("gives the loop turns while many permission sets are compared with the ceiling", async () => {
+    await using room = await startEngineRoom();
+    const scope = { org_name: "example-org", permissions: "contents=write" };
+    await room.ask("create", "permissionset/set", scope);
+    const { stored } = room.host;
+    for (let at = 0; at < 100; at += 1)
+      stored.set(`permissionset/set-${at}`, stored.get("permissionset/set") as Uint8Array);
+    slowClock();
+    const turns = countTurns();
+    expect(
+      (await room.ask("update", "config", { max_permissions: "contents=read" }))?.warnings,
+    ).toEqual([expect.stringContaining("and 91 more")]);
+    expect(turns()).toBeGreaterThan(10);
   });
 
   it("names the permission sets that a lower ceiling refuses from then on, at most ten of them", async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { nextTurn } from "../../../src/kernel/async/turns.ts";
 import type {
   Backend,
@@ -91,5 +91,20 @@ describe("a cubbyhole", () => {
     expect(rows()).toBe(1);
     await tokens.revoke(token.entry.key);
     expect(rows()).toBe(0);
+  });
+
+  it("is deleted without opening its values", async () => {
+    const { tokens, ask, env } = await createBench();
+    const [one, other] = [await tokens.create(specOf()), await tokens.create(specOf())];
+    for (const token of [one, other])
+      for (const path of ["a", "b/c"]) await ask(token, "update", path, { v: 1 });
+    const opened = vi.spyOn(cubbyholes.value, "read");
+    onTestFinished(() => opened.mockRestore());
+    await tokens.revoke(one.entry.key);
+    expect(env.read((snapshot) => [...snapshot.keys(cubbyholes)])).toEqual([
+      [other.entry.key, "a"],
+      [other.entry.key, "b/c"],
+    ]);
+    expect(opened).not.toHaveBeenCalled();
   });
 });

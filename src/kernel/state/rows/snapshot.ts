@@ -20,6 +20,16 @@ export interface Entry {
   readonly value: Uint8Array;
 }
 
+/** How a range is read in chunks. */
+export interface ChunkOptions {
+  readonly reverse: boolean;
+  readonly rows: number;
+  /** Leaves the values of stored rows empty. */
+  readonly keysOnly?: boolean;
+}
+
+const NO_VALUE = new Uint8Array(0);
+
 /** A range of raw keys: `start` inclusive, `end` exclusive. */
 export interface Span {
   readonly start: Uint8Array | undefined;
@@ -51,6 +61,13 @@ export class FileSnapshot implements Snapshot {
   *range<K, V>(table: Table<K, V>, bounds: Bounds = {}): Generator<[K, V]> {
     for (const entry of this.entries(this.file.store(rowsName(table)), spanOf(bounds), bounds))
       yield decodeRow(table, entry);
+  }
+
+  *keys<K, V>(table: Table<K, V>, bounds: Bounds = {}): Generator<K> {
+    const store = this.file.store(rowsName(table));
+    store.check.assertOpen();
+    for (const { key } of this.entries(store, spanOf(bounds), { ...bounds, keysOnly: true }))
+      yield table.key.fromParts(decodeKey(key));
   }
 
   find<K, V>(table: Table<K, V>, index: string, parts: readonly KeyPart[]): K[] {
@@ -86,7 +103,7 @@ export class FileSnapshot implements Snapshot {
   *entries(
     store: Store,
     span: Span,
-    options: { readonly reverse?: boolean; readonly limit?: number },
+    options: { readonly reverse?: boolean; readonly limit?: number; readonly keysOnly?: boolean },
   ): Generator<Entry> {
     let left = options.limit ?? Number.POSITIVE_INFINITY;
     let rest = span;
@@ -94,6 +111,7 @@ export class FileSnapshot implements Snapshot {
       const chunk = this.chunk(store, rest, {
         reverse: options.reverse ?? false,
         rows: Math.min(rows, left),
+        keysOnly: options.keysOnly ?? false,
       });
       yield* chunk;
       const last = chunk.at(-1);
@@ -107,28 +125,26 @@ export class FileSnapshot implements Snapshot {
    * At most `rows` entries of a range, fewer when they reach 1 MiB; empty when the range is
    * exhausted.
    */
-  chunk(
-    store: Store,
-    span: Span,
-    options: { readonly reverse: boolean; readonly rows: number },
-  ): Entry[] {
+  chunk(store: Store, span: Span, options: ChunkOptions): Entry[] {
     this.assertOpen();
     const { start, end } = span;
     if (start !== undefined && end !== undefined && Buffer.compare(start, end) >= 0) return [];
     const entries: Entry[] = [];
     let bytes = 0;
     guarded(this.file.path, () => {
-      for (const { key, value } of store.db.getRange({
-        ...lmdbRange(span, options.reverse),
-        limit: options.rows + 1,
-      })) {
+      const range = { ...lmdbRange(span, options.reverse), limit: options.rows + 1 };
+      const found =
+        options.keysOnly === true
+          ? store.db.getKeys(range).map((key) => ({ key, value: undefined }))
+          : store.db.getRange(range);
+      for (const { key, value } of found) {
         // In reverse, LMDB starts at the end key itself, which the range excludes.
         if (options.reverse && end !== undefined && Buffer.compare(key, end) >= 0) continue;
-        if (entries.length === options.rows || (bytes > 0 && bytes + value.length > CHUNK_BYTES))
-          break;
+        const length = value?.length ?? 0;
+        if (entries.length === options.rows || (bytes > 0 && bytes + length > CHUNK_BYTES)) break;
         if (options.reverse && start !== undefined && Buffer.compare(key, start) < 0) break;
-        entries.push({ key, value: openRow(store, key, value) });
-        bytes += value.length;
+        entries.push({ key, value: value === undefined ? NO_VALUE : openRow(store, key, value) });
+        bytes += length;
       }
     });
     return entries;

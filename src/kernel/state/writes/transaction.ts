@@ -9,7 +9,7 @@ import { METADATA_STORE, indexName, rowsName } from "../table.ts";
 import { encodeKey } from "../codec/key-bytes.ts";
 import type { LmdbFile, Store } from "../file/lmdb-file.ts";
 import { FileSnapshot, justAfter, spanBehind } from "../rows/snapshot.ts";
-import type { Entry, Span } from "../rows/snapshot.ts";
+import type { ChunkOptions, Entry, Span } from "../rows/snapshot.ts";
 import type { AnyTable, Index, Table, Tx } from "../types.ts";
 import { merged, textOf, writeOf } from "./unstored.ts";
 import type { Unstored, Write } from "./unstored.ts";
@@ -121,11 +121,7 @@ export class FileTx extends FileSnapshot implements Tx {
     return write === undefined ? super.has(store, key) : write.value !== undefined;
   }
 
-  override chunk(
-    store: Store,
-    span: Span,
-    options: { readonly reverse: boolean; readonly rows: number },
-  ): Entry[] {
+  override chunk(store: Store, span: Span, options: ChunkOptions): Entry[] {
     const { unstored } = this.#rules;
     if (!unstored.has(store)) return super.chunk(store, span, options);
     store.check.assertOpen();

@@ -1,5 +1,6 @@
 /** `config`: the GitHub App that mints tokens. */
 import { EngineConfigFieldsSchema } from "../../../gen/steward/tokens/v1/engine_pb.ts";
+import { Turns } from "../../../kernel/async/turns.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { definePath } from "../../logical/define-path.ts";
 import { logicalError } from "../../logical/occurred.ts";
@@ -117,7 +118,9 @@ async function refusedSetsWarnings(
 ): Promise<readonly string[]> {
   if (ceiling === undefined) return [];
   const refused: string[] = [];
+  const turns = new Turns();
   for (const name of await listSets(storage)) {
+    if (turns.over) await turns.give();
     const above = aboveCeiling(await permissionsOfSet(storage, name), ceiling);
     if (above.length > 0) refused.push(`${name} (${above.slice(0, MAX_NAMED).join(", ")})`);
   }

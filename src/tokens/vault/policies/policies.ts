@@ -66,7 +66,7 @@ export function createPolicies({ env, clock }: PoliciesDeps): Policies {
   }
 
   function list(): readonly string[] {
-    const stored = env.read((snapshot) => Array.from(snapshot.range(policyRows), ([name]) => name));
+    const stored = env.read((snapshot) => [...snapshot.keys(policyRows)]);
     return [...new Set([...stored, DEFAULT_POLICY])]
       .filter((name) => name !== WRAPPING_POLICY)
       .toSorted()

@@ -79,7 +79,12 @@ export async function openApproleStorage(storage: StorageView, ids: Ids): Promis
     return bytes === undefined ? undefined : { key, row: secretCodec.read(bytes) };
   }
   /** Read in place of a role that does not exist; undefined while there is none. */
-  let standIn = (await storage.list("role/"))[0];
+  let standIn = await firstRole();
+
+  async function firstRole(): Promise<string | undefined> {
+    const [name] = await storage.list("role/", { after: "", limit: 1 });
+    return name;
+  }
 
   async function* secretIds(name: string): AsyncGenerator<readonly StoredSecretId[]> {
     for (let after: string | undefined = ""; after !== undefined;) {
@@ -133,7 +138,7 @@ export async function openApproleStorage(storage: StorageView, ids: Ids): Promis
       // First, so that nobody can log in during the deletion.
       await storage.delete(`role/${name}`);
       if (row !== undefined) await storage.delete(roleIdKey(row.roleId));
-      if (standIn === name) [standIn] = await storage.list("role/");
+      if (standIn === name) standIn = await firstRole();
       await deleteSecretIds(name);
     },
     secretId: (name, secretId) => byKey(name, keyOf(secretId)),

@@ -3,6 +3,7 @@
  * 4.1.7). Stored before the login succeeds, so that neither a crash nor a restart forgets one.
  */
 import { createHash } from "node:crypto";
+import { Turns } from "../../../../kernel/async/turns.ts";
 import { StewardError } from "../../../../kernel/base/errors.ts";
 import type { StorageView } from "../../../logical/types.ts";
 import type { ExpiryClock } from "../../expiry/expiry-clock.ts";
@@ -36,14 +37,16 @@ export interface IdentityToken {
   readonly payload: string;
 }
 
-/** Reads what is stored. */
+/** Reads what is stored; yields to the event loop. */
 export async function openUsedTokens(
   storage: StorageView,
   clock: UsedTokensClock,
 ): Promise<UsedTokens> {
   /** Ends by digest, in order of arrival. */
   const used = new Map<string, number>();
+  const turns = new Turns();
   for (const digest of await storage.list(PREFIX)) {
+    if (turns.over) await turns.give();
     const bytes = await storage.get(`${PREFIX}${digest}`);
     if (bytes !== undefined) used.set(digest, Number(Buffer.from(bytes).toString()));
   }

@@ -36,9 +36,7 @@ export function rolePaths(env: Env): readonly Path[] {
     description: "The names of all roles, sorted.",
     operations: {
       list: async () => {
-        const keys = env.read((snapshot) =>
-          Array.from(snapshot.range(tokenRoles), ([name]) => name),
-        );
+        const keys = env.read((snapshot) => [...snapshot.keys(tokenRoles)]);
         return keys.length === 0 ? undefined : { data: { keys } };
       },
     },

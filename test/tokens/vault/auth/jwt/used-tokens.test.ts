@@ -5,6 +5,7 @@ import {
   type IdentityToken,
   type UsedTokens,
 } from "../../../../../src/tokens/vault/auth/jwt/used-tokens.ts";
+import { countTurns, slowClock } from "../../../support/turns.ts";
 
 const DAY_MS = 24 * 3_600_000;
 /** What an identity token is remembered for: its five minutes and the largest leeway. */
@@ -29,6 +30,15 @@ function memoryStorage(): StorageView {
       [...rows.keys()].flatMap((key) => (key.startsWith(prefix) ? [key.slice(prefix.length)] : [])),
   };
 }
+
+it("gives the loop turns while many marks are read", async () => {
+  const storage = memoryStorage();
+  for (let at = 0; at < 100; at += 1) await storage.put(`used/${at}`, Buffer.from("1000"));
+  slowClock();
+  const turns = countTurns();
+  await openUsedTokens(storage, { now: () => 0, latest: () => 0 });
+  expect(turns()).toBeGreaterThan(10);
+});
 
 describe("identity tokens that have logged in, after a month of downtime", () => {
   let at: { wallMs: number; expiryMs: number };
