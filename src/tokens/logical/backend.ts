@@ -55,8 +55,9 @@ export function createBackend(spec: BackendSpec): Backend {
       unknown: route.path.unknown,
       prefix,
     });
-    const answered = await handler({ ...request, data: rest, fields });
-    const response = page === undefined ? answered : pageOf(answered, page);
+    const asked = { ...request, data: rest, fields };
+    const response =
+      page === undefined ? await handler(asked) : pageOf(await handler({ ...asked, page }), page);
     return warnings.length === 0
       ? response
       : { ...response, warnings: [...(response?.warnings ?? []), ...warnings] };

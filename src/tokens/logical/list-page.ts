@@ -1,18 +1,11 @@
 /** Pagination of lists by `after` and `limit`, as OpenBao's clients send them. */
 import { takeFields, type FieldKinds } from "./fields.ts";
-import type { Data, LogicalResponse } from "./types.ts";
+import type { Data, ListPage, LogicalResponse } from "./types.ts";
 
 const KINDS: FieldKinds = new Map([
   ["after", "text"],
   ["limit", "integer"],
 ]);
-
-export interface ListPage {
-  /** Exclusive start, which need not exist; empty for the beginning. */
-  readonly after: string;
-  /** Maximum number; 0 or less for all. */
-  readonly limit: number;
-}
 
 /**
  * Reads the page from a list request's data. Throws `invalid` for a limit that is no number;

@@ -139,6 +139,18 @@ export type PathHandler = (request: PathRequest) => Promise<LogicalResponse | un
 export interface PathRequest extends LogicalRequest {
   /** Declared fields that were given, coerced, by declared names; path variables included. */
   readonly fields: Fields;
+  /**
+   * Of a list. A handler may leave the names outside it out; else they are once it has answered.
+   */
+  readonly page?: ListPage;
+}
+
+/** The part of a list's sorted names that is asked for. */
+export interface ListPage {
+  /** Exclusive start, which need not exist; empty for the beginning. */
+  readonly after: string;
+  /** Maximum number; 0 or less for all. */
+  readonly limit: number;
 }
 
 /** Coerced fields. An absent field is undefined, which differs from empty. */

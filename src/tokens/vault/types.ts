@@ -4,7 +4,14 @@
  */
 import type { Secret } from "../../kernel/base/secret.ts";
 import type { Snapshot, Tx } from "../../kernel/state/types.ts";
-import type { AuthGrant, Data, LogicalResponse, Operation, Remote } from "../logical/types.ts";
+import type {
+  AuthGrant,
+  Data,
+  ListPage,
+  LogicalResponse,
+  Operation,
+  Remote,
+} from "../logical/types.ts";
 
 /** Capabilities of a policy. */
 export type Capability =
@@ -200,8 +207,8 @@ export interface Tokens {
    * when no use of them can begin any more.
    */
   revoke(key: string, options?: { readonly orphanChildren?: boolean }): Promise<void>;
-  /** Sorted; yields to the event loop. */
-  accessors(signal: AbortSignal): Promise<readonly string[]>;
+  /** Sorted, all or those of a page; yields to the event loop. */
+  accessors(signal: AbortSignal, page?: ListPage): Promise<readonly string[]>;
   /** Called for each token that ends, in the transaction that ends it. */
   onEnd(seen: (tx: Tx, entry: { readonly key: string; readonly accessor: string }) => void): void;
 }

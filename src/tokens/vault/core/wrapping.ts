@@ -24,7 +24,7 @@ export interface WrappingDeps {
   readonly tokens: Tokens;
   readonly leases: Pick<Leases, "endIn">;
   readonly clock: Clock;
-  readonly envelope: (answer: CoreAnswer) => string;
+  readonly envelope: (answer: CoreAnswer) => Promise<string>;
 }
 
 /** Metadata of a wrapped response. */
@@ -99,7 +99,7 @@ export function createWrapping({ env, tokens, leases, clock, envelope }: Wrappin
   return {
     async wrap(answer, about) {
       const tooLong = isLongerThan(answer.response?.data, ENVELOPE_BYTES);
-      const text = tooLong ? "" : envelope(answer);
+      const text = tooLong ? "" : await envelope(answer);
       if (tooLong || Buffer.byteLength(text) > ENVELOPE_BYTES)
         throw new StewardError(
           "too_large",

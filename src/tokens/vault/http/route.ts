@@ -52,5 +52,5 @@ async function serve(core: Core, request: PlainRequest, signal: AbortSignal): Pr
     remote: request.remote,
     signal,
   });
-  return verb === "help" ? writeHelp(answer) : writeCoreAnswer(answer);
+  return await (verb === "help" ? writeHelp(answer) : writeCoreAnswer(answer));
 }

@@ -11,12 +11,14 @@ import { Secret } from "../../../kernel/base/secret.ts";
 import { createDue, type Due } from "../../../kernel/state/due.ts";
 import type { Env, Snapshot, Tx } from "../../../kernel/state/types.ts";
 import type { Component } from "../../../kernel/supervisor/component.ts";
+import type { ListPage } from "../../logical/types.ts";
 import type { StoredClock } from "../expiry/stored-clock.ts";
 import type { CreatedToken, TokenEntry, Tokens, TokenSpec } from "../types.ts";
 import { createBatchTokens, type BatchTokens } from "./batch.ts";
 import { createTokenCache, type KnownToken, type TokenCache } from "./cache.ts";
 import { createTokenRevocation, type EndHook, type TokenRevocation } from "./revocation.ts";
 import { entryOf, isLive, rowBytes, rowOf } from "./rows.ts";
+import { SortedTexts } from "./sorted-texts.ts";
 import { openTokenSecrets, type TokenSecrets } from "./secrets.ts";
 import { TOKEN_TIMERS, tokenChildren, tokenRows } from "./tables.ts";
 import { effectiveTtl, type TtlLimits } from "./ttl.ts";
@@ -262,16 +264,20 @@ class EnvTokens implements TokenStore {
     await this.#revocation.end(key, { orphanChildren });
   }
 
-  async accessors(signal: AbortSignal): Promise<readonly string[]> {
-    const found: string[] = [];
+  async accessors(
+    signal: AbortSignal,
+    { after, limit }: ListPage = { after: "", limit: 0 },
+  ): Promise<readonly string[]> {
+    const found = new SortedTexts();
     await this.#deps.env.scan(
       tokenRows,
       (batch) => {
-        for (const [, row] of batch) if (isLive(row, this.#clock)) found.push(row.accessor);
+        for (const [, row] of batch)
+          if (row.accessor > after && isLive(row, this.#clock)) found.add(row.accessor);
       },
       { sliceMs: SLICE_MS, signal },
     );
-    return found.toSorted();
+    return await found.take(limit > 0 ? limit : Number.POSITIVE_INFINITY, signal);
   }
 
   async revokePrefix(prefix: string, signal: AbortSignal): Promise<void> {

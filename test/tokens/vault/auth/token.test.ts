@@ -387,6 +387,11 @@ describe("auth/token/lookup", () => {
     expect(await bench.data("list", "auth/token/accessors/")).toEqual({
       keys: [bench.root.entry.accessor, token.entry.accessor].toSorted(),
     });
+    const [first, second] = [bench.root.entry.accessor, token.entry.accessor].toSorted();
+    const page = (data: Data) => bench.data("list", "auth/token/accessors/", { data });
+    expect(await page({ limit: 1 })).toEqual({ keys: [first] });
+    expect(await page({ limit: 5, after: first })).toEqual({ keys: [second] });
+    expect(await page({ after: second })).toEqual({ keys: [] });
     expect(bench.token.find("accessors/")?.sudo).toBe(true);
   });
 });

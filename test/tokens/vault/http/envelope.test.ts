@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Secret } from "../../../../src/kernel/base/secret.ts";
 import type { CoreAnswer } from "../../../../src/tokens/vault/core/types.ts";
 import { writeCoreAnswer, writeHelp } from "../../../../src/tokens/vault/http/envelope.ts";
+import { countTurns, slowClock } from "../../support/turns.ts";
 import { liveEntry } from "../core/fake-core.ts";
 
 const empty: CoreAnswer = {
@@ -16,8 +17,8 @@ const empty: CoreAnswer = {
 };
 
 describe("an answer", () => {
-  it("has eight members in their order, and a newline", () => {
-    const answer = writeCoreAnswer({
+  it("has eight members in their order, and a newline", async () => {
+    const answer = await writeCoreAnswer({
       ...empty,
       response: { data: { b: 1, a: "x" } },
       lease: { id: "m/token/x", renewable: false, durationSeconds: 3599 },
@@ -32,22 +33,29 @@ describe("an answer", () => {
     ]);
   });
 
-  it("is 204 for what was done, and 404 with no errors for what is not there", () => {
-    expect(writeCoreAnswer({ ...empty, isRead: false })).toMatchObject({ status: 204, body: "" });
-    expect(writeCoreAnswer(empty)).toMatchObject({ status: 404, body: '{"errors":[]}\n' });
+  it("is 204 for what was done, and 404 with no errors for what is not there", async () => {
+    expect(await writeCoreAnswer({ ...empty, isRead: false })).toMatchObject({
+      status: 204,
+      body: "",
+    });
+    expect(await writeCoreAnswer(empty)).toMatchObject({ status: 404, body: '{"errors":[]}\n' });
   });
 
-  it("is 200 for what was done with warnings, and 202 for what goes on", () => {
-    expect(writeCoreAnswer({ ...empty, isRead: false, warnings: ["short key"] })).toMatchObject({
+  it("is 200 for what was done with warnings, and 202 for what goes on", async () => {
+    expect(
+      await writeCoreAnswer({ ...empty, isRead: false, warnings: ["short key"] }),
+    ).toMatchObject({
       status: 200,
     });
-    expect(writeCoreAnswer({ ...empty, isRead: false, response: { status: 202 } })).toMatchObject({
+    expect(
+      await writeCoreAnswer({ ...empty, isRead: false, response: { status: 202 } }),
+    ).toMatchObject({
       status: 202,
     });
   });
 
-  it("of sys/ repeats its data at the top", () => {
-    const answer = writeCoreAnswer({
+  it("of sys/ repeats its data at the top", async () => {
+    const answer = await writeCoreAnswer({
       ...empty,
       response: { data: { keys: ["a"] } },
       copyToTop: true,
@@ -59,8 +67,8 @@ describe("an answer", () => {
     });
   });
 
-  it("of sys/ has no member twice, whatever its data are called", () => {
-    const answer = writeCoreAnswer({
+  it("of sys/ has no member twice, whatever its data are called", async () => {
+    const answer = await writeCoreAnswer({
       ...empty,
       response: { data: { secret: ["github"], auth: ["approle"] } },
       copyToTop: true,
@@ -70,8 +78,8 @@ describe("an answer", () => {
     );
   });
 
-  it("shows a new token once, with what clients read of it", () => {
-    const answer = writeCoreAnswer({
+  it("shows a new token once, with what clients read of it", async () => {
+    const answer = await writeCoreAnswer({
       ...empty,
       isRead: false,
       auth: {
@@ -100,8 +108,8 @@ describe("an answer", () => {
     });
   });
 
-  it("that was wrapped holds the wrapping alone", () => {
-    const answer = writeCoreAnswer({
+  it("that was wrapped holds the wrapping alone", async () => {
+    const answer = await writeCoreAnswer({
       ...empty,
       wrap: {
         token: "hvs.w",
@@ -116,16 +124,29 @@ describe("an answer", () => {
     );
   });
 
-  it("to a question for help is the help alone", () => {
-    expect(
-      writeHelp({ ...empty, response: { data: { help: "text", see_also: null } } }),
-    ).toMatchObject({ status: 200, body: '{"help":"text","see_also":null}\n' });
-    expect(writeHelp(empty)).toMatchObject({ status: 404, body: '{"errors":[]}\n' });
+  it("is written in turns when it has a long list, with the text of one", async () => {
+    const keys = Array.from({ length: 20_500 }, (_, at) => `näme "${at}"`);
+    const data = { keys, none: undefined, key_info: { keys }, empty: [] };
+    slowClock();
+    const turns = countTurns();
+    const answer = await writeCoreAnswer({ ...empty, response: { data }, copyToTop: true });
+    const text = JSON.stringify(data);
+    expect(answer.body).toBe(
+      `${text.slice(0, -1)},"request_id":"r1","lease_id":"","renewable":false,"lease_duration":0,"data":${text},"wrap_info":null,"warnings":null,"auth":null}\n`,
+    );
+    expect(turns()).toBeGreaterThan(3);
   });
 
-  it("that is raw goes out as it is", () => {
+  it("to a question for help is the help alone", async () => {
     expect(
-      writeCoreAnswer({
+      await writeHelp({ ...empty, response: { data: { help: "text", see_also: null } } }),
+    ).toMatchObject({ status: 200, body: '{"help":"text","see_also":null}\n' });
+    expect(await writeHelp(empty)).toMatchObject({ status: 404, body: '{"errors":[]}\n' });
+  });
+
+  it("that is raw goes out as it is", async () => {
+    expect(
+      await writeCoreAnswer({
         ...empty,
         response: { raw: { status: 200, contentType: "text/plain", body: "x 1\n" } },
       }),

@@ -229,12 +229,15 @@ describe("a service token", () => {
     const made = await Promise.all([1, 2, 3].map(() => tokens.create(specOf())));
     const [gone] = made;
     await tokens.revoke(gone?.entry.key ?? "");
-    expect(await tokens.accessors(new AbortController().signal)).toEqual(
-      made
-        .slice(1)
-        .map(({ entry }) => entry.accessor)
-        .toSorted(),
-    );
+    const { signal } = new AbortController();
+    const accessors = made
+      .slice(1)
+      .map(({ entry }) => entry.accessor)
+      .toSorted();
+    expect(await tokens.accessors(signal)).toEqual(accessors);
+    const [first = ""] = accessors;
+    expect(await tokens.accessors(signal, { after: "", limit: 1 })).toEqual([first]);
+    expect(await tokens.accessors(signal, { after: first, limit: 0 })).toEqual(accessors.slice(1));
   });
 });
 

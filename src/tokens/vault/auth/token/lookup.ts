@@ -67,9 +67,11 @@ export function lookupPaths({ tokens, clock }: AuthDeps): readonly Path[] {
       synopsis: "List the accessors of all service tokens.",
       description: "Sorted. With an accessor a token can be looked up and revoked.",
       operations: {
-        list: async ({ signal }) => {
-          const keys = await tokens.accessors(signal);
-          return keys.length === 0 ? undefined : { data: { keys } };
+        list: async ({ signal, page }) => {
+          const keys = await tokens.accessors(signal, page);
+          // A page behind the last accessor is empty; a list without accessors is not there.
+          const isPage = page !== undefined && page.after !== "";
+          return keys.length === 0 && !isPage ? undefined : { data: { keys } };
         },
       },
     }),
