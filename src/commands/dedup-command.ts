@@ -137,7 +137,8 @@ One of them may be - for standard output:
                   no network and no server
   --unique FILE   write the documents that stay as JSONL: lines of JSONL byte
                   for byte, other documents with their path and text
-  --list          print the names of redundant documents, one a line
+  --list          print the names of redundant documents, one a line; mails with
+                  attachments, and the attachments, are left out
   --null          or -0: end each name of --list with NUL, as for xargs -0
   --explain A B   print why A and B are duplicates or are not: scores, dates,
                   amounts and numbers, words that differ. A and B are named as

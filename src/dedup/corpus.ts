@@ -65,6 +65,8 @@ export interface DocumentSource {
   readonly version: string;
   /** In JSON Lines, from 1. */
   readonly line: number | undefined;
+  /** As of `ArchiveDocument`. */
+  readonly sharesFile: boolean;
 }
 
 /** Documents by number, in the order they were read. */
@@ -100,6 +102,7 @@ interface Held {
   readonly ref: string;
   readonly version: string;
   readonly line: number | undefined;
+  readonly sharesFile: boolean;
 }
 
 /** Reads every archive to its end. Throws when one cannot be read at all. */
@@ -169,7 +172,8 @@ export async function readCorpus(input: CorpusInput): Promise<Corpus> {
       const archive = one && input.archives[one.archive];
       if (!archive) return undefined;
       const path = input.paths[one.archive] ?? archive.name;
-      return { kind: archive.kind, path, ref: one.ref, version: one.version, line: one.line };
+      const { ref, version, line, sharesFile } = one;
+      return { kind: archive.kind, path, ref, version, line, sharesFile };
     },
     skipped: (parameters) => {
       const { noContent, tooShort, shinglesFailed } = describeReasons(parameters);
@@ -265,6 +269,7 @@ function add(
     ref: document.ref,
     version,
     line: document.line,
+    sharesFile: document.sharesFile === true,
     document: {
       archive: "",
       archiveRef: ref,

@@ -202,6 +202,21 @@ describe("steward dedup --list", () => {
     );
   });
 
+  it("names no mail with attachments and none of them, which are not files that can go by themselves", async () => {
+    const ready = (attached: string): Uint8Array =>
+      mail({ Subject: "Your invoice is ready" }, lone, [["invoice.txt", Buffer.from(attached)]]);
+    const folder = folderOf({
+      "a.eml": ready(garden),
+      "b.eml": ready(white.toUpperCase()),
+      "c.eml": mail({ Subject: "Your invoice is ready" }, lone),
+      "0.txt": garden,
+    });
+    expect((await dedup("--list", folder)).stdout).toBe(`${join(folder, "c.eml")}\n`);
+    const { stdout } = await dedup("--unique", "-", folder);
+    const ids = stdout.match(/(?<=^\{"id":")[^"]+/gm);
+    expect(ids).toEqual(["0.txt", "a.eml"].map((name) => join(folder, name)));
+  });
+
   it("prints nothing for a pile without duplicates", async () => {
     expect(await dedup("--list", folderOf({ "a.txt": lone }))).toEqual({
       code: 0,

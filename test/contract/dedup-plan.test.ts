@@ -16,6 +16,7 @@ import { join, relative } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import type { DeletePlan } from "../../src/dedup/plan/plan-file.ts";
+import { mail } from "../support/documents.ts";
 import { LAUNCHER } from "../support/launcher.ts";
 import { startPty } from "../support/pty.ts";
 import { folderConfig, writeFiles } from "./corpus.ts";
@@ -379,11 +380,15 @@ describe("steward dedup --apply-plan and --undo-plan", () => {
 });
 
 describe("GET /api/v1/export/delete-plan.json", () => {
-  it("has the files of an archive whose path passes a symbolic link", async () => {
+  it("has the files of an archive whose path passes a symbolic link, but no mail with attachments", async () => {
+    const ready = (attached: string): Uint8Array =>
+      mail({ Subject: "Harbour" }, letter("harbour"), [["bill.txt", Buffer.from(attached)]]);
     const own = place({
       "a.txt": letter("bridge"),
       "b.txt": letter("bridge"),
       "c.txt": letter("garden"),
+      "d.eml": ready("148.20"),
+      "e.eml": ready("151.75"),
     });
     const link = join(own.home, "link");
     symlinkSync(join(own.folder, ".."), link);
@@ -397,11 +402,13 @@ describe("GET /api/v1/export/delete-plan.json", () => {
     const groupIds = groups.map(({ id }: any) => id);
     await rest(daemon, "POST", "/api/v1/delete-plan/accept", { groupIds });
     const { json, text } = await rest(daemon, "GET", "/api/v1/export/delete-plan.json");
-    expect(json.retained).toEqual([]);
+    expect(json.retained).toMatchObject([
+      { id: "papers: e.eml", reason: "is part of a file that holds several documents" },
+    ]);
     expect(names(json, own)).toEqual(["b.txt"]);
     writeFileSync(own.plan, text);
     expect((await dedup(own, "--apply-plan", own.plan)).code).toBe(0);
-    expect(Object.keys(filesBelow(own.folder))).toEqual(["a.txt", "c.txt"]);
+    expect(Object.keys(filesBelow(own.folder))).toEqual(["a.txt", "c.txt", "d.eml", "e.eml"]);
   });
 
   it("leaves out a file that two archives read, and stays applicable to the others", async () => {

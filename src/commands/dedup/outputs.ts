@@ -88,16 +88,18 @@ export async function prepareOutputs(run: Run, options: DedupArguments): Promise
     }
     if (options.deletePlan !== undefined)
       outputs.push(await deletePlanOutput(run, findings, options.deletePlan, options.all));
-    if (unique === undefined && !list) return outputs;
-    const redundant = await redundantOf(run, findings);
-    if (unique !== undefined)
+    if (unique !== undefined) {
+      const redundant = await redundantOf(run, findings, () => false);
       outputs.push({
         option: "--unique",
         path: unique,
         pieces: formatUnique({ ...run, corpus, redundant, versions, spools }),
         holds: `${formatCount(corpus.size - redundant.size)} of ${counted(corpus.size, "document")}, ${formatCount(redundant.size)} redundant left out`,
       });
+    }
     if (list) {
+      const sharesFile = (number: number): boolean => corpus.source(number)?.sharesFile === true;
+      const redundant = await redundantOf(run, findings, sharesFile);
       const names = [...redundant].sort((a, b) => a - b).map((each) => corpus.document(each).ref);
       const escape = process.stdout.isTTY && !nul;
       outputs.push({
@@ -143,17 +145,20 @@ function namedOutputs({
 async function redundantOf(
   { parameters, pool, signal }: Run,
   { corpus, reviewed, decisions }: Findings,
+  stays: (number: number) => boolean,
 ): Promise<ReadonlySet<number>> {
   const rejected = createRejections(decisions?.rejections ?? []);
   const isPending = ({ status }: ReviewedGroup): boolean => status === GroupStatus.PENDING;
-  const kept = reviewed.filter((each) => !isPending(each));
+  const members = ({ group }: ReviewedGroup): readonly number[] => group.found.members;
   return await findRedundant({
     groups: reviewed.filter(isPending).map(({ group: { found, members } }) => ({
       found,
       primary: members.find(({ primary }) => primary)?.number ?? -1,
     })),
     // Of a group that was ignored all documents stay.
-    stays: new Set(kept.flatMap(({ group }) => group.found.members)),
+    stays: new Set(
+      reviewed.flatMap((each) => (isPending(each) ? members(each).filter(stays) : members(each))),
+    ),
     isTruncated: (number) => corpus.document(number).truncated === true,
     async verify(pairs) {
       const scores = await scorePairs({ ...corpus, pairs, parameters, pool, signal });

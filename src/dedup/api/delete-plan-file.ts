@@ -9,6 +9,7 @@ import type { PlainRoute } from "../../kernel/service.ts";
 import { mapInOrder } from "../archives/ordered.ts";
 import { versionWithMembers } from "../archives/read-files.ts";
 import type { ArchiveConfig } from "../config.ts";
+import type { DocumentSource } from "../corpus.ts";
 import { readFileFacts } from "../plan/file-state.ts";
 import { entryOf } from "../plan/make.ts";
 import { createDeletePlan, formatPlan, type DeletePlan } from "../plan/plan-file.ts";
@@ -137,6 +138,7 @@ async function readFile(
   if (notAFile !== undefined) return { path: "", held: notAFile, unfit: notAFile };
   const described = describeStored(facts);
   const path = archive?.path ?? "";
+  const found = await findVersion(realPath(join(path, facts.archiveRef)), facts);
   return {
     ...(await readPlanFile(
       {
@@ -145,7 +147,7 @@ async function readFile(
           path,
           ref: facts.archiveRef,
           line: undefined,
-          version: await versionOf(realPath(join(path, facts.archiveRef)), facts),
+          ...found,
         },
         truncated: facts.truncated,
       },
@@ -170,13 +172,14 @@ function notInFolder(archive: Pick<ArchiveConfig, "kind"> | undefined): string |
  * The version that the document had when it was synced, as far as its file still has it; the store
  * keeps a hash of it only. Empty when the file has changed since.
  */
-async function versionOf(path: string, { fingerprint }: StoredFacts): Promise<string> {
+async function findVersion(
+  path: string,
+  { fingerprint }: StoredFacts,
+): Promise<Pick<DocumentSource, "version" | "sharesFile">> {
   const facts = await readFileFacts(path);
-  if ("problem" in facts) return "";
+  if ("problem" in facts) return { version: "", sharesFile: false };
   const { version } = facts;
-  return (
-    [version, versionWithMembers(version)].find(
-      (one) => Buffer.compare(fingerprintOf(one), fingerprint) === 0,
-    ) ?? ""
-  );
+  const isSynced = (one: string): boolean => Buffer.compare(fingerprintOf(one), fingerprint) === 0;
+  const sharesFile = isSynced(versionWithMembers(version));
+  return { version: sharesFile || isSynced(version) ? version : "", sharesFile };
 }

@@ -30,6 +30,11 @@ export interface ArchiveDocument {
   readonly truncated?: boolean;
   /** The same for all names of one file; absent for a file that has one name. */
   readonly hardLink?: string;
+  /**
+   * Its file holds more than this document, as a mail with attachments does. So neither the file nor
+   * what it holds can go by itself.
+   */
+  readonly sharesFile?: boolean;
   readonly createdDate?: string;
   readonly addedDate?: string;
   readonly modifiedDate?: string;

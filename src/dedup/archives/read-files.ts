@@ -167,7 +167,8 @@ function readItems(
   { ref, path }: FileToRead,
   { facts, items, digests, firstDigest }: Extract<ReadFile, { readonly kind: "read" }>,
 ): ArchiveItem[] {
-  const version = items.length > 1 ? versionWithMembers(facts.version) : facts.version;
+  const sharesFile = items.length > 1;
+  const version = sharesFile ? versionWithMembers(facts.version) : facts.version;
   let next = firstDigest;
   return items.map((item): ArchiveItem => {
     const itemRef = item.member === "" ? ref : `${ref}/${item.member}`;
@@ -185,6 +186,7 @@ function readItems(
       title,
       truncated,
       modifiedDate: facts.modifiedDate,
+      ...(sharesFile && { sharesFile }),
       ...(createdDate !== undefined && { createdDate }),
       ...(correspondent !== undefined && { correspondent }),
       ...(storedBytes !== undefined && { location: wholeFile(path, storedBytes, facts.version) }),
@@ -205,12 +207,5 @@ function wholeFile(path: string, length: number, version: string): DocumentLocat
  * below it, although they are not read.
  */
 export function versionWithMembers(version: string): string {
-  return `${version}${MEMBERS}`;
-}
-
-const MEMBERS = ":members";
-
-/** The version of the file behind a document; undefined for one of several of a file. */
-export function versionOfWhole(version: string): string | undefined {
-  return version.endsWith(MEMBERS) ? undefined : version;
+  return `${version}:members`;
 }

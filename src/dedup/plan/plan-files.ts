@@ -1,7 +1,6 @@
 /** The files behind documents: whether a document is a whole file, and the state that file is in. */
 import { join } from "node:path";
 import type { DocumentSource } from "../corpus.ts";
-import { versionOfWhole } from "../archives/read-files.ts";
 import { realPath } from "../review/identity.ts";
 import { readFileState } from "./file-state.ts";
 import type { FileState } from "./file-state.ts";
@@ -54,10 +53,9 @@ interface Located {
 function locate(source: DocumentSource | undefined): Located | string {
   if (source === undefined || source.path === "-") return "was read from standard input";
   if (source.kind !== "folder" && source.kind !== "file") return "is a line of a file";
-  const version = versionOfWhole(source.version);
-  if (version === undefined) return "is part of a file that holds several documents";
+  if (source.sharesFile) return "is part of a file that holds several documents";
   const named =
     source.kind === "folder" ? join(realPath(source.path), source.ref) : realPath(source.path);
   const path = realPath(named);
-  return { path, version, throughLink: path !== named };
+  return { path, version: source.version, throughLink: path !== named };
 }

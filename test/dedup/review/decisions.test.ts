@@ -43,7 +43,7 @@ function corpusOf(documents: Documents): ReviewedCorpus & { number(name: string)
       const ref = names[number];
       return ref === undefined
         ? undefined
-        : { kind: "folder", path: "/pile", ref, version: "", line: 0 };
+        : { kind: "folder", path: "/pile", ref, version: "", line: 0, sharesFile: false };
     },
     textHash: (number) => Buffer.from(`${names[number]} ${documents[names[number] ?? ""]}`),
   };
