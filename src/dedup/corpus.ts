@@ -15,6 +15,7 @@ import type {
   DocumentLocation,
   SkippedItem,
 } from "./archives/archive.ts";
+import { createClaims } from "./archives/claims.ts";
 import { digestRequest } from "./archives/digests.ts";
 import type { KeptText, KeptTexts } from "./kept-texts.ts";
 import { readDigested } from "./sync/digest.ts";
@@ -119,12 +120,11 @@ export async function readCorpus(input: CorpusInput): Promise<Corpus> {
     if (input.listSkipped === true && leftOut.length < MAX_LISTED) leftOut.push(item);
   };
   const words = describeReasons(input.parameters);
-  const claim = input.archives.length > 1 ? createClaims() : undefined;
   const options = {
     known: () => false,
     force: true,
     signal: input.signal,
-    ...(claim && { claim }),
+    claim: createClaims({ byPath: input.archives.length > 1 }),
     digest: digestRequest(
       input.signed && {
         parameters: signatureParametersOf(input.parameters),
@@ -207,21 +207,6 @@ function readText(held: Held | undefined, texts: KeptTexts): Uint8Array | undefi
   if (!("path" in held.text)) return texts.get(held.text);
   const identity = Buffer.from(held.textClass?.hash ?? new Uint8Array()).toString("hex");
   return writeLocation({ ...held.text, identity });
-}
-
-/**
- * Lets each file be read for one of the paths only: read twice, it would be a duplicate of itself,
- * and whoever deletes the other one deletes the only one. By real paths and not by inodes, since of
- * two hard links one may go while the other stays; they are two documents, as copies are. Memory:
- * the path of every file read.
- */
-function createClaims(): (file: string) => boolean {
-  const claimed = new Set<string>();
-  return (file) => {
-    if (claimed.has(file)) return false;
-    claimed.add(file);
-    return true;
-  };
 }
 
 /**

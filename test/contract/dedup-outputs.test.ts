@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
 import { LAUNCHER } from "../support/launcher.ts";
@@ -216,6 +217,26 @@ describe("steward dedup --list", () => {
     const ids = stdout.match(/(?<=^\{"id":")[^"]+/gm);
     expect(ids).toEqual(["0.txt", "a.eml"].map((name) => join(folder, name)));
   });
+
+  it.skipIf(spawnSync("unshare", ["-rm", "true"]).status !== 0)(
+    "names no file that is the only one, though a mount shows it twice",
+    async () => {
+      const folder = folderOf({ "a/one.txt": garden, "b/there.txt": lone, "c.txt": white });
+      const run = `mount --bind "$1/a" "$1/b" && shift && exec "$@"`;
+      const list = async (...paths: readonly string[]): Promise<string> => {
+        const command = [LAUNCHER, "dedup", "--quiet", "--list", ...paths];
+        const child = spawn("unshare", ["-rm", "sh", "-c", run, "sh", folder, ...command], {
+          env: cleanEnvironment,
+        });
+        const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+        expect(stderr).toBe("");
+        return stdout;
+      };
+      expect(await list(folder)).toBe(`${join(folder, "c.txt")}\n`);
+      expect(await list(join(folder, "a"), join(folder, "b"))).toBe("");
+      expect(await list(join(folder, "a/one.txt"), join(folder, "b/one.txt"))).toBe("");
+    },
+  );
 
   it("prints nothing for a pile without duplicates", async () => {
     expect(await dedup("--list", folderOf({ "a.txt": lone }))).toEqual({

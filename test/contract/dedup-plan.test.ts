@@ -1,4 +1,5 @@
 /** Delete plans on the command line: made, carried out, taken back; on the built tree, with real files. */
+import { spawnSync } from "node:child_process";
 import {
   appendFileSync,
   existsSync,
@@ -29,6 +30,7 @@ import {
   runSteward,
   startDaemon,
   temporaryFolder,
+  watchStart,
 } from "./daemon.ts";
 import { spawn } from "../support/spawn.ts";
 
@@ -431,9 +433,39 @@ describe("GET /api/v1/export/delete-plan.json", () => {
     await rest(daemon, "POST", "/api/v1/delete-plan/accept", { groupIds });
     const { json, text } = await rest(daemon, "GET", "/api/v1/export/delete-plan.json");
     expect(names(json, own)).toEqual(["d.txt"]);
-    expect(json.retained).toMatchObject([{ reason: "is a file that two archives read" }]);
+    expect(json.retained).toMatchObject([{ reason: "is a file that is read under two paths" }]);
     writeFileSync(own.plan, text);
     expect((await dedup(own, "--apply-plan", own.plan)).code).toBe(0);
     expect(Object.keys(filesBelow(own.folder))).toEqual(["c.txt", "in/a.txt"]);
   });
+
+  it.skipIf(spawnSync("unshare", ["-rm", "true"]).status !== 0)(
+    "leaves out a file that a mount shows twice",
+    async () => {
+      const own = place({
+        "a/one.txt": letter("bridge"),
+        "b/there.txt": "",
+        "c.txt": letter("garden"),
+        "d.txt": letter("garden"),
+      });
+      const config = join(own.home, "steward.yaml");
+      writeFileSync(config, folderConfig(temporaryFolder(), own.folder));
+      const run = `mount --bind "$1/a" "$1/b" && shift && exec "$@"`;
+      const command = ["sh", "-c", run, "sh", own.folder, LAUNCHER, "-config", config];
+      const daemon = await watchStart(
+        spawn("unshare", ["-rm", ...command], { env: cleanEnvironment }),
+      );
+      onTestFinished(async () => void (await daemon.stop()));
+      await runJob(daemon, "/api/v1/sync");
+      await analysesEnd(daemon);
+      const groups = (await rest(daemon, "GET", "/api/v1/duplicates")).json.data;
+      const groupIds = groups.map(({ id }: any) => id);
+      await rest(daemon, "POST", "/api/v1/delete-plan/accept", { groupIds });
+      const { json } = await rest(daemon, "GET", "/api/v1/export/delete-plan.json");
+      expect(names(json, own)).toEqual(["d.txt"]);
+      expect(json.retained).toMatchObject([
+        { id: "papers: b/one.txt", reason: "is a file that is read under two paths" },
+      ]);
+    },
+  );
 });

@@ -1,8 +1,12 @@
+import type { BigIntStats } from "node:fs";
 import { copyFileSync, linkSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { Archive } from "../../src/dedup/archives/archive.ts";
+import { readAlreadyBelow } from "../../src/dedup/archives/archive.ts";
+import type { FileToClaim } from "../../src/dedup/archives/claims.ts";
 import { openPath } from "../../src/dedup/archives/open.ts";
 import { defaultParameters } from "../../src/dedup/analysis/parameters.ts";
 import { readCorpus } from "../../src/dedup/corpus.ts";
@@ -23,6 +27,13 @@ async function read(...paths: string[]): Promise<Corpus> {
   const archives = await Promise.all(
     paths.map((path) => openPath({ pool }, path, Readable.from([]))),
   );
+  return await readArchives(archives, paths);
+}
+
+async function readArchives(
+  archives: readonly Archive[],
+  paths: readonly string[],
+): Promise<Corpus> {
   return await readCorpus({
     archives,
     paths,
@@ -32,6 +43,34 @@ async function read(...paths: string[]): Promise<Corpus> {
     signal: new AbortController().signal,
     progress: () => undefined,
   });
+}
+
+/** What tells two files apart. */
+type Facts = Pick<BigIntStats, "dev" | "ino" | "nlink" | "size" | "mtimeNs" | "isFile">;
+
+/** A folder of these files, each with one text, as the file system describes them. */
+function claimingArchive(name: string, files: readonly FileToClaim[]): Archive {
+  return {
+    name,
+    kind: "folder",
+    check: () => Promise.resolve(),
+    async *read({ claim }) {
+      for (const file of files) {
+        const ref = file.path.slice(1);
+        const document = {
+          kind: "document",
+          ref,
+          title: ref,
+          version: "1",
+          text: "one text",
+          tags: [],
+          notes: [],
+        } as const;
+        const item = claim?.(file) === false ? readAlreadyBelow(ref) : document;
+        yield await Promise.resolve({ items: [item], fraction: 1 });
+      }
+    },
+  };
 }
 
 function refsOf(corpus: Corpus): string[] {
@@ -78,6 +117,52 @@ describe("documents of several paths", () => {
     expect([corpus.skipped(parameters), corpus.notes]).toEqual([{}, []]);
   });
 
+  it.each<[string, Partial<Facts>, Partial<Facts>, number]>([
+    ["one file of a bind mount is one document", {}, {}, 1],
+    ["two files are two", {}, { ino: 8n }, 2],
+    [
+      "inode numbers are compared to the last digit",
+      { ino: 2n ** 60n },
+      { ino: 2n ** 60n + 1n },
+      2,
+    ],
+    ["two disks have two files of one inode number", {}, { dev: 2n }, 2],
+    ["hard links are two", { nlink: 2n }, { nlink: 2n }, 2],
+    ["a file system that counts no names has one of each", { nlink: 0n }, { nlink: 0n }, 1],
+    ["a file system without inode numbers tells none", { ino: 0n }, { ino: 0n }, 2],
+    ["an inode number that two files share tells none: by size", {}, { size: 2n }, 2],
+    ["an inode number that two files share tells none: by time", {}, { mtimeNs: 2n }, 2],
+    ["pipes are no files", { isFile: () => false }, { isFile: () => false }, 2],
+  ])("behind several real paths: %s", async (_, first, second, documents) => {
+    const facts: Facts = {
+      dev: 1n,
+      ino: 7n,
+      nlink: 1n,
+      size: 1n,
+      mtimeNs: 1n,
+      isFile: () => true,
+    };
+    const files: FileToClaim[] = [
+      { path: "/real/a.txt", stats: { ...facts, ...first } as BigIntStats },
+      { path: "/mounted/a.txt", stats: { ...facts, ...second } as BigIntStats },
+    ];
+    const one = await readArchives([claimingArchive("/", files)], ["/"]);
+    expect(one.size).toBe(documents);
+    const [real, mounted] = files.map((file) => claimingArchive("/", [file]));
+    const two = await readArchives([real as Archive, mounted as Archive], ["/", "/"]);
+    expect(two.size).toBe(documents);
+  });
+
+  it("of a hard-linked file are as many as it has names, however many paths it has", async () => {
+    const stats = { dev: 1n, ino: 7n, nlink: 2n, size: 1n, mtimeNs: 1n, isFile: () => true };
+    const files = ["/a", "/b", "/mounted/a", "/mounted/b"].map((path) => ({
+      path,
+      stats: stats as BigIntStats,
+    }));
+    const corpus = await readArchives([claimingArchive("/", files)], ["/"]);
+    expect(refsOf(corpus)).toEqual(["/a", "/b"]);
+  });
+
   it("are read once where they are lines of a file that is given twice", async () => {
     const folder = folderWith({
       "l.jsonl": '{"id":"x","content":"one text"}\n{"id":"y","content":"another"}\n',
@@ -108,15 +193,7 @@ describe("documents of several paths", () => {
       [a, b].map((path) => openPath({ pool }, path, Readable.from([]))),
     );
     rmSync(b);
-    const corpus = await readCorpus({
-      archives,
-      paths: [a, b],
-      parameters,
-      pool,
-      texts: createKeptTexts({ folder: "/nonexistent" }),
-      signal: new AbortController().signal,
-      progress: () => undefined,
-    });
+    const corpus = await readArchives(archives, [a, b]);
     expect([refsOf(corpus), corpus.notes]).toEqual([
       [a],
       [`${b}: vanished while the archive was read`],

@@ -112,21 +112,28 @@ async function readFiles(
 }
 
 /**
- * A file that two archives reach, e.g. through a symbolic link, is two documents: deleting one would
- * delete the other, which may be the one that stays.
+ * A file that is reached in two ways, e.g. through a symbolic link or a bind mount, is two documents:
+ * deleting one would delete the other, which may be the one that stays.
  */
 function holdShared(
   files: ReadonlyMap<number, PlanFileOfDocument>,
 ): ReadonlyMap<number, PlanFileOfDocument> {
-  const byPath = Map.groupBy(files.values(), ({ path }) => path);
-  const isShared = ({ path }: PlanFileOfDocument): boolean =>
-    path !== "" && (byPath.get(path) ?? []).length > 1;
+  const byFile = Map.groupBy(files.values(), fileKey);
+  const isShared = (file: PlanFileOfDocument): boolean =>
+    file.path !== "" && (byFile.get(fileKey(file)) ?? []).length > 1;
   return new Map(
     [...files].map(([docNo, file]) => [
       docNo,
-      isShared(file) ? { ...file, held: file.held ?? "is a file that two archives read" } : file,
+      isShared(file)
+        ? { ...file, held: file.held ?? "is a file that is read under two paths" }
+        : file,
     ]),
   );
+}
+
+/** Of two names of a file (hard links) one can be deleted, so each is a file of its own. */
+function fileKey({ path, state }: PlanFileOfDocument): string {
+  return state?.names === 1 ? state.file : path;
 }
 
 async function readFile(

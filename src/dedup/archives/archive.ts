@@ -2,6 +2,7 @@
  * What an archive is to the rest of the document service: something that can be checked and read
  * through, document by document.
  */
+import type { Claim } from "./claims.ts";
 import type { ArchiveDescription } from "./description.ts";
 import type { ReadFigures } from "../paperless/figures/collectors.ts";
 import type { PaperlessWriter } from "../paperless/writer.ts";
@@ -135,10 +136,10 @@ export interface ReadOptions {
   /** How texts are digested; by the archive itself where it reads them on the pool. */
   readonly digest: DigestRequest;
   /**
-   * Whether this file, by its real path, is this archive's to read, not one that another archive of
-   * the run took before. Asked once for each file; without it all are.
+   * Whether this file is the archive's to read, and not one that the run reads under another path.
+   * Asked once for each file, in the order of the archive; without it all are.
    */
-  readonly claim?: (file: string) => boolean;
+  readonly claim?: Claim;
   readonly signal: AbortSignal;
 }
 
@@ -198,5 +199,5 @@ export function readAlready(ref: string): SkippedItem {
  * What `claim` refused, among others of a folder: it is only counted, as whole folders may overlap.
  */
 export function readAlreadyBelow(ref: string): SkippedItem {
-  return passedOver(ref, READ_ALREADY, "was already read for a path given before this folder");
+  return passedOver(ref, READ_ALREADY, "was already read under another path");
 }

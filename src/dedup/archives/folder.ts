@@ -8,6 +8,8 @@ import { StewardError } from "../../kernel/base/errors.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
 import type { Archive, ArchiveBatch, ArchiveItem, ReadOptions } from "./archive.ts";
 import { readAlready, readAlreadyBelow } from "./archive.ts";
+import type { Claim } from "./claims.ts";
+import { fileToClaim, realFileToClaim } from "./claims.ts";
 import { createGlobs } from "./globs.ts";
 import type { Globs } from "./globs.ts";
 import { mapInOrder } from "./ordered.ts";
@@ -92,12 +94,15 @@ async function* readFolder(
 ): AsyncGenerator<ArchiveBatch> {
   await checkFolder(name, path, options.signal);
   const root = await realpath(path);
-  const before = await stat(root);
+  const before = await stat(root, { bigint: true });
   try {
-    const found = inGroups(walk(root, globs, options.signal), FILES_OF_A_BATCH);
+    const found = claimed(
+      inGroups(walk(root, globs, options.signal), FILES_OF_A_BATCH),
+      options.claim,
+    );
     // One group more than there are threads, so that none of them waits for this one.
     yield* mapInOrder(found, pool.status().threads + 1, (group) => readGroup(pool, group, options));
-    const after = await stat(root);
+    const after = await stat(root, { bigint: true });
     if (after.ino !== before.ino || after.dev !== before.dev)
       throw new StewardError(
         "upstream",
@@ -118,6 +123,30 @@ async function* inGroups<T>(items: AsyncIterable<T>, size: number): AsyncGenerat
     group = [];
   }
   if (group.length > 0) yield group;
+}
+
+/** The groups without the files that were read under another path. */
+async function* claimed(
+  groups: AsyncIterable<readonly Found[]>,
+  claim: Claim | undefined,
+): AsyncGenerator<readonly Found[]> {
+  for await (const group of groups)
+    yield claim === undefined ? group : await claimGroup(group, claim);
+}
+
+// Whatever the pool is busy with, the first path of a file in the order of the walk has it.
+async function claimGroup(group: readonly Found[], claim: Claim): Promise<Found[]> {
+  const files = await Promise.all(
+    group.map(async ({ found }) =>
+      found.kind === "file" ? await realFileToClaim(found.path) : undefined,
+    ),
+  );
+  return group.map((each, at) => {
+    const file = files[at];
+    return file === undefined || claim(file)
+      ? each
+      : { ...each, found: readAlreadyBelow(each.found.ref) };
+  });
 }
 
 async function readGroup(
@@ -144,10 +173,7 @@ async function settle(
   found: Found["found"],
   options: ReadOptions,
 ): Promise<ArchiveItem | undefined> {
-  if (found.kind !== "file") return found;
-  // The walk gives real paths.
-  if (options.claim?.(found.path) === false) return readAlreadyBelow(found.ref);
-  return await settleKnown(found, options);
+  return found.kind === "file" ? await settleKnown(found, options) : found;
 }
 
 // Undefined for a file that is to be read.
@@ -183,10 +209,7 @@ async function settleNamed(
   file: FoundFile,
   options: ReadOptions,
 ): Promise<ArchiveItem | undefined> {
-  try {
-    if (options.claim?.(await realpath(file.path)) === false) return readAlready(file.ref);
-  } catch (error) {
-    return unreadable(file.ref, error, "below");
-  }
-  return await settleKnown(file, options);
+  return options.claim?.(await fileToClaim(file.path)) === false
+    ? readAlready(file.ref)
+    : await settleKnown(file, options);
 }

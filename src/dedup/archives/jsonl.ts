@@ -3,7 +3,7 @@
  * by its number and harms no other.
  */
 import { constants } from "node:fs";
-import { access, realpath, stat } from "node:fs/promises";
+import { access, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Readable } from "node:stream";
 import type { LineFields } from "../../../workers/extract/record.ts";
@@ -21,6 +21,7 @@ import type {
   ReadOptions,
 } from "./archive.ts";
 import { failed, readAlready } from "./archive.ts";
+import { fileToClaim } from "./claims.ts";
 import { withDigest } from "./digests.ts";
 import { asArchiveError } from "./folder.ts";
 import { openSource } from "./open-source.ts";
@@ -80,19 +81,13 @@ async function checkSource(name: string, source: JsonlSource, signal: AbortSigna
   }
 }
 
-// A pipe without a name, such as that of `<(produce lines)`, has no real path and is one of its
-// own.
-function identityOf(path: string): Promise<string> {
-  return realpath(path).catch(() => resolve(path));
-}
-
 async function* readSource(
   pool: Pool,
   { name, source, fields = {}, record }: JsonlOptions,
   options: ReadOptions,
 ): AsyncGenerator<ArchiveBatch> {
   await checkSource(name, source, options.signal);
-  if ("path" in source && options.claim?.(await identityOf(source.path)) === false) {
+  if ("path" in source && options.claim?.(await fileToClaim(source.path)) === false) {
     yield { items: [readAlready(name)], fraction: 1 };
     return;
   }

@@ -15,6 +15,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createFolderArchive } from "../../../src/dedup/archives/folder.ts";
 import type { Archive } from "../../../src/dedup/archives/archive.ts";
+import type { FileToClaim } from "../../../src/dedup/archives/claims.ts";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { createLog } from "../../../src/kernel/base/log.ts";
 import { createPool } from "../../../src/kernel/pool/pool.ts";
@@ -95,6 +96,21 @@ describe("a folder as an archive", () => {
       new Date(Number(statSync(join(folder, "LICENSE"), { bigint: true }).mtimeMs)).toISOString(),
     );
     expect(await readAll(archiveOf(folder))).toEqual(items);
+  });
+
+  it("has each file claimed by its real path and facts, in order, and passes over what is refused", async () => {
+    const names = Array.from({ length: 70 }, (_, at) => `${String(at).padStart(2, "0")}.txt`);
+    const folder = folderWith(Object.fromEntries(names.map((name) => [name, `text ${name}`])));
+    const asked: FileToClaim[] = [];
+    const claim = (file: FileToClaim): boolean => asked.push(file) !== 2;
+    const items = await readAll(archiveOf(folder), { claim });
+    expect(asked.map(({ path }) => path)).toEqual(names.map((name) => join(folder, name)));
+    for (const { path, stats } of asked)
+      expect(stats?.ino).toBe(statSync(path, { bigint: true }).ino);
+    expect(refsOf(items)).toEqual(names.filter((name) => name !== "01.txt"));
+    expect(complaints(items)).toEqual([
+      "01.txt: read already: was already read under another path",
+    ]);
   });
 
   it("reads UTF-8, UTF-16 and Windows-1252, and passes over what is not text", async () => {
