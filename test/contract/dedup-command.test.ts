@@ -82,6 +82,25 @@ describe("steward dedup on a folder", () => {
     expect(long.groups).toHaveLength(0);
   });
 
+  it("tells bills apart by dates, sums and numbers in Arabic digits", async () => {
+    const bill = (number: string, date: string, sum: string): string =>
+      `الشركة الوطنية للكهرباء فرع المدينة عزيزي العميل نشكركم على تعاملكم معنا ونرفق لكم تفاصيل استهلاككم خلال الفترة المذكورة أدناه رقم الفاتورة: ${number} بتاريخ ${date} المبلغ ${sum} ريال يرجى سداد المبلغ المستحق قبل تاريخ الاستحقاق عبر أي من قنوات الدفع المعتمدة لدى الشركة أو من خلال التطبيق الإلكتروني وفي حال وجود أي استفسار يمكنكم التواصل مع مركز خدمة العملاء على مدار الساعة طوال أيام الأسبوع`;
+    const march = bill("١٠٠٢٣٤", "١٤/٠٣/٢٠٢٤", "١٬٢٥٠٫٥٠");
+    const folder = temporaryFolder();
+    writeFiles(folder, {
+      "april.txt": bill("١٠٠٩٧٧", "١٤/٠٤/٢٠٢٤", "٩٨٠٫٢٥"),
+      "march.txt": march,
+      "march again.txt": `نسخة ${march}`,
+    });
+    const { stdout } = await runSteward(["dedup", "--json", "--quiet", folder]);
+    const [group, ...others] = JSON.parse(stdout).groups;
+    expect(others).toEqual([]);
+    expect(group.members.map((member: any) => member.id).sort()).toEqual(
+      ["march again.txt", "march.txt"].map((name) => join(folder, name)),
+    );
+    expect(group.reasons).toContain("same date 2024-03-14");
+  });
+
   it("survives unreadable files, foreign encodings, binary files, broken and cyclic links, and names them", async () => {
     const folder = archive({
       "odd/latin1.txt": Buffer.from(garden.replace("green", "gr\u00fcn"), "latin1"),

@@ -7,6 +7,7 @@
  */
 import { findAmounts } from "./amounts.ts";
 import { findDates } from "./dates.ts";
+import { withAsciiDigits } from "./digits.ts";
 import { findIdentifiers } from "./identifiers.ts";
 import { findReferences } from "./references.ts";
 import { findRoutes } from "./routes.ts";
@@ -18,8 +19,9 @@ import { distinctTokens, withoutFound, type TokenSets } from "./token-sets.ts";
  * grows with the length of the sample, whatever is in it.
  */
 export function tokensOf(sample: string): TokenSets {
-  const dates = findDates(sample);
-  const undated = withoutFound(sample, dates);
+  const text = withAsciiDigits(sample);
+  const dates = findDates(text);
+  const undated = withoutFound(text, dates);
   const times = findTimes(undated);
   const timeless = withoutFound(undated, times);
   const amounts = findAmounts(timeless);

@@ -21,7 +21,7 @@ export interface FeatureParameters {
 }
 
 /** Raised whenever the same two texts and parameters give other scores than before. */
-export const FEATURES_VERSION = 3;
+export const FEATURES_VERSION = 4;
 
 /** The features of one text. */
 export interface TextFeatures {

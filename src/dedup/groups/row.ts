@@ -10,7 +10,7 @@ import type { FoundGroup } from "./graph.ts";
 import type { PairScores } from "../../../workers/verify/pair-verifier.ts";
 
 /** Names the way groups and scores are made; a change of either changes it. */
-export const ALGORITHM_VERSION = "3.0.0";
+export const ALGORITHM_VERSION = "3.0.1";
 
 /** What the analysis adds to a found group. */
 export interface RowFacts {

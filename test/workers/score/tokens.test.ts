@@ -305,6 +305,47 @@ describe("routes", () => {
   });
 });
 
+describe("digits of other scripts", () => {
+  const scripts = {
+    Arabic: 0x660,
+    Persian: 0x6f0,
+    Devanagari: 0x966,
+    Thai: 0xe50,
+    "full-width": 0xff10,
+    // Two units each, and five scripts in a row.
+    "mathematical bold": 0x1d7ce,
+    "mathematical monospace": 0x1d7f6,
+  };
+  const bill = "pos. 77 on 14/03/2024 at 08:45, invoice no. ab-100239, 1,250.60 eur, $148.20";
+  const written = (text: string, zero: number): string =>
+    text.replaceAll(/\d/g, (digit) => String.fromCodePoint(zero + Number(digit)));
+
+  it.each(Object.entries(scripts))("are read as ASCII digits: %s", (_, zero) => {
+    expect(tokensOf(bill)).toMatchObject({
+      dates: ["2024-03-14"],
+      times: ["08:45"],
+      amounts: ["1250.60", "148.20"],
+      identifiers: ["ab100239"],
+    });
+    expect(tokensOf(written(bill, zero))).toEqual(tokensOf(bill));
+  });
+
+  it("have the separators of their script", () => {
+    expectTokens("amounts", {
+      "١٬٢٥٠٫٥٠": ["1250.50"],
+      "1250٫50": ["1250.50"],
+      "１，２５０．５０": ["1250.50"],
+      // A comma of the sentence.
+      "共148，20年": [],
+    });
+    expectTokens("dates", {
+      "２０２４－０３－１４": ["2024-03-14"],
+      "１４／０３／２０２４": ["2024-03-14"],
+    });
+    expectTokens("times", { "０８：４５": ["08:45"] });
+  });
+});
+
 describe("all categories", () => {
   it("hold distinct tokens in order, for any text", () => {
     const piece = fc.constantFrom(
@@ -327,6 +368,9 @@ describe("all categories", () => {
       "pm",
       "xxxx",
       "\uE000",
+      "٣",
+      "𝟗",
+      "，",
       "t",
       "h",
       "'",
@@ -375,6 +419,9 @@ describe("the time to read tokens", () => {
     "1.",
     "invoice a-1",
     ".",
+    "٣",
+    "𝟗",
+    "１，",
   ];
   const heads: readonly string[] = ["", "total 1", "invoice "];
 
