@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { smallArchive, writeFiles } from "./corpus.ts";
 import { cleanEnvironment, removeTemporaryFolders, runSteward, temporaryFolder } from "./daemon.ts";
+import { mail } from "../support/documents.ts";
 import { LAUNCHER } from "../support/launcher.ts";
 import { spawn } from "../support/spawn.ts";
 
@@ -220,6 +221,29 @@ describe("steward dedup on JSON Lines", () => {
     expect(report.groups[0].members.map((member: any) => member.id).sort()).toEqual(["7", "a"]);
     const told = JSON.stringify(report.summary);
     for (const number of [3, 4, 6]) expect(told).toContain(`line ${number}`);
+  });
+
+  it("takes for the oldest what ISO 8601 says, whatever the time zone of the process", async () => {
+    const folder = temporaryFolder();
+    writeFiles(folder, {
+      "dates.jsonl": lines([
+        { id: "a", content: garden, created: "2020-01-01T04:00:00Z" },
+        { id: "b", content: garden, created: "2020-01-01T00:00:00" },
+        { id: "c", content: garden, created: "05.01.2019" },
+      ]),
+      "a.eml": mail({ Subject: "Fence", Date: "Wed, 1 Jan 2020 04:00:00 +0000" }, garden),
+      "b.eml": mail({ Subject: "Fence", Date: "Wed, 1 Jan 2020 00:00:00" }, garden),
+      "c.eml": mail({ Subject: "Fence", Date: "05.01.2019" }, garden),
+    });
+    for (const path of [join(folder, "dates.jsonl"), folder]) {
+      const { stdout } = await runSteward(["dedup", "--json", "--quiet", path], {
+        env: { TZ: "America/Los_Angeles" },
+      });
+      const [group] = JSON.parse(stdout).groups;
+      expect(group.members).toHaveLength(3);
+      expect(group.members.find((member: any) => member.primary).id).toMatch(/^b$|b\.eml$/);
+      expect(group.reasons.at(-1)).toContain("oldest, created 2020-01-01T00:00:00");
+    }
   });
 
   it("reads standard input", async () => {

@@ -27,7 +27,7 @@ export const extract: Extractor = async (bytes, { units, whole }) => {
     text: [mail.subject, body].filter(Boolean).join("\n\n"),
     truncated: !whole || !complete,
     title: mail.subject,
-    createdDate: mail.date,
+    createdDate: dateOf(mail),
     correspondent: mail.from && nameOf(mail.from),
     notes:
       mail.attachments.length > MAX_MEMBERS
@@ -36,6 +36,22 @@ export const extract: Extractor = async (bytes, { units, whole }) => {
     members: withUniqueNames(attachments),
   };
 };
+
+/** Day, month, year and time of RFC 5322, and a zone if there is one. */
+const DATE =
+  /^(?:[a-z]{3},? ?)?\d{1,2} [a-z]{3} (?:\d{2}|\d{4}) \d{1,2}:\d\d(?::\d\d)?( (?![ap]m)[a-z]+| ?[+-]\d{4})?$/i;
+/** May follow a zone: `+0200 (CEST)`. */
+const COMMENT = /\([^()]*\)/g;
+
+/** By ISO 8601, a time without a zone in UTC; as it is written where that is not RFC 5322. */
+function dateOf({ headers }: Email): string | undefined {
+  const written = headers.find(({ key }) => key === "date")?.value;
+  const plain = (written ?? "").replaceAll(COMMENT, "").replaceAll(/\s+/g, " ").trim();
+  const match = DATE.exec(plain);
+  if (match === null) return written;
+  const at = new Date(match[1] === undefined ? `${plain} GMT` : plain);
+  return Number.isNaN(at.getTime()) ? written : at.toISOString();
+}
 
 async function parse(bytes: Uint8Array): Promise<Email> {
   try {

@@ -142,7 +142,7 @@ function metadataOf({
     correspondent ? "correspondent" : "",
     documentType ? "document type" : "",
     tags?.length ? "tags" : "",
-    createdDate ? "date" : "",
+    readDate(createdDate) === undefined ? "" : "date",
   ].filter((name) => name !== "");
 }
 
@@ -157,10 +157,38 @@ const DATES: readonly (readonly [
 
 function ageOf(candidate: PrimaryCandidate): { atMs: number; text: string } {
   for (const [name, text] of DATES) {
-    const atMs = Date.parse(candidate[name] ?? "");
-    if (!Number.isNaN(atMs)) return { atMs, text: `${text} ${candidate[name]}` };
+    const atMs = readDate(candidate[name]);
+    if (atMs !== undefined) return { atMs, text: `${text} ${candidate[name]}` };
   }
   return { atMs: Number.MAX_VALUE, text: "no date" };
+}
+
+/** `YYYY`, `YYYY-MM`, `YYYY-MM-DD`, or a date-time of ISO 8601; a space may stand for its T. */
+const WRITTEN = new RegExp(
+  String.raw`^(?<year>\d{4})(?:-(?<month>\d\d)(?:-(?<day>\d\d)(?:[t ](?<clock>\d\d:\d\d)` +
+    String.raw`(?<seconds>:\d\d)?(?:[.,](?<fraction>\d{1,9}))?` +
+    String.raw`(?:z|(?<hours>[+-]\d\d)(?::?(?<minutes>\d\d))?)?)?)?)?$`,
+  "i",
+);
+
+/**
+ * Milliseconds since 1970, a time without a zone in UTC. Undefined for any other text: Date.parse
+ * reads 05.02.2023 as 2 May, "invoice 12" as 2001, and times without a zone in that of the process.
+ */
+function readDate(text: string | undefined): number | undefined {
+  const parts = WRITTEN.exec(text ?? "")?.groups;
+  if (parts === undefined) return undefined;
+  const { year, month = "01", day = "01", hours, minutes = "00" } = parts;
+  const { clock = "00:00", seconds = ":00", fraction = "0" } = parts;
+  const date = `${year}-${month}-${day}`;
+  const zone = hours === undefined ? "Z" : `${hours}:${minutes}`;
+  const atMs = Date.parse(`${date}T${clock}${seconds}.${fraction.slice(0, 3)}${zone}`);
+  return Number.isNaN(atMs) || !isDay(date) ? undefined : atMs;
+}
+
+/** Date.parse makes 2 March of 30 February. */
+function isDay(date: string): boolean {
+  return new Date(Date.parse(`${date}T00:00:00Z`)).toISOString().startsWith(date);
 }
 
 function compareIds(a: PrimaryCandidate, b: PrimaryCandidate): number {

@@ -105,6 +105,54 @@ describe("the suggested primary", () => {
     ).toBe("a");
   });
 
+  it.each<[older: string, newer: string]>([
+    ["2022", "2022-02"],
+    ["2022-12", "2022-12-02"],
+    ["2023-02-05", "2023-02-05T00:00:01"],
+    ["2023-02-05T10:00:00Z", "2023-02-05T10:00:01"],
+    ["2023-02-05T10:00", "2023-02-05t10:00:00.001z"],
+    ["2023-02-05 10:00:00,5", "2023-02-05T10:00:01.123456789Z"],
+    ["2023-02-05T11:59:59+02:00", "2023-02-05T10:00:00Z"],
+    ["2023-02-05T11:59:59+0200", "2023-02-05T10:00:00Z"],
+    ["2023-02-05T11:59:59+02", "2023-02-05T10:00:00Z"],
+    ["2023-02-05T10:00:00Z", "2023-02-05T04:00:01-06:00"],
+  ])("reads a date by ISO 8601, without a zone in UTC: %s is before %s", (older, newer) => {
+    const members = [
+      candidate("a", { createdDate: newer }),
+      candidate("b", { createdDate: older }),
+    ];
+    expect(suggestPrimary(members)).toEqual({ index: 1, reasons: [`oldest, created ${older}`] });
+  });
+
+  it.each([
+    "05.02.2023",
+    "31.01.2020",
+    "02/05/2023",
+    "invoice 12",
+    "5 Feb 2023",
+    "1",
+    "20230205",
+    "2023-2-5",
+    "2023-13",
+    "2023-02-30",
+    "2023-02-05T25:00",
+    "2023-02-05T10",
+    "2023-02-05T10:00 CET",
+    " 2023-02-05",
+  ])("takes %j for no date", (text) => {
+    const dated = candidate("b", { addedDate: "2024-01-01" });
+    const changed = candidate("a", { addedDate: text, modifiedDate: "2024-01-02" });
+    expect(suggestPrimary([changed, dated])).toEqual({
+      index: 1,
+      reasons: ["oldest, added 2024-01-01"],
+    });
+    const [named, unnamed] = [candidate("b", { createdDate: text }), candidate("a")];
+    expect(suggestPrimary([named, unnamed])).toEqual({
+      index: 1,
+      reasons: ["first by name among 2 equals: a"],
+    });
+  });
+
   it("does not depend on the order of the members", () => {
     const any = record({
       archive: constantFrom("box", "bag"),

@@ -39,6 +39,22 @@ describe("a mail", () => {
     });
   });
 
+  it.each([
+    [
+      "Thu, 29 Feb 2024 10:00:00 +0200 (CEST (summer))",
+      "Thu, 29 Feb 2024 10:00:00 +0200 (CEST (summer))",
+    ],
+    ["Thu, 29 Feb 2024 10:00:00 +0200 (CEST)", "2024-02-29T08:00:00.000Z"],
+    ["Thu,  1 Feb 24 10:00 GMT", "2024-02-01T10:00:00.000Z"],
+    ["1 Feb 2024 10:00:00", "2024-02-01T10:00:00.000Z"],
+    ["2024-02-01", "2024-02-01"],
+    ["05.02.2023", "05.02.2023"],
+    ["invoice 12", "invoice 12"],
+  ])("has the date of its header, %j, without a zone in UTC", async (written, createdDate) => {
+    const content = mail({ ...headers, Date: written }, "The body.");
+    expect((await textOf("a.eml", content)).createdDate).toBe(createdDate.slice(0, 40));
+  });
+
   it("is recognised by its content, also as in a mailbox", async () => {
     const content = mail(headers, "The body.");
     expect((await textOf("1700000000.M1P2.host,S=3:2,S", content)).text).toContain("The body.");
