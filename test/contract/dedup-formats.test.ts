@@ -131,8 +131,6 @@ describe("a pile with hostile files", () => {
     "encrypted.docx": Buffer.concat([Buffer.from("d0cf11e0a1b11ae1", "hex"), Buffer.alloc(4_000)]),
     "nested.rtf": `{\\rtf1 ${"{".repeat(100_000)}`,
     "scan.pdf": pdf(["", ""]),
-    // Each list indents all lines by its number: more text than a worker has memory for.
-    "lists.html": `<!doctype html>${"<ol start=-1.7976931348623157e308><li>".repeat(95)}\u20ac${"a<br>".repeat(800_000)}`,
   };
   const reasons: Readonly<Record<string, string>> = {
     "bomb.docx": "too large",
@@ -148,8 +146,6 @@ describe("a pile with hostile files", () => {
     "encrypted.docx": "encrypted",
     "nested.rtf": "broken RTF",
     "scan.pdf": "no text layer (needs OCR)",
-    // Whichever limit it meets first: a busy machine lets the time run out before the memory.
-    "lists.html": expect.stringMatching(/^(too much memory|took too long)$/) as string,
   };
 
   it("loses only those, each with its reason, in bounded memory", async () => {
@@ -167,7 +163,6 @@ describe("a pile with hostile files", () => {
       "--skipped",
       folder,
     ]);
-    // A file that ends its thread is expected: its reason is in the list, and nothing else is said.
     expect([code, stderr]).toEqual([0, ""]);
     const result = JSON.parse(stdout);
     expect(memberIds(result)).toEqual([

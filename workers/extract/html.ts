@@ -1,6 +1,6 @@
 /** HTML to the text a reader sees: no addresses, no scripts, each cell of a table by itself. */
 import { convert } from "html-to-text";
-import type { HtmlToTextOptions } from "html-to-text";
+import type { DomNode, FormatCallback, HtmlToTextOptions } from "html-to-text";
 import { decodeMarkup } from "../text/decode.ts";
 import { Refusal } from "./extractor.ts";
 import type { Extracted, Extractor } from "./extractor.ts";
@@ -28,7 +28,9 @@ const BLOCKS =
 const options: HtmlToTextOptions = {
   wordwrap: false,
   limits: { maxDepth: 200, maxInputLength: 1 << 24, ellipsis: LEFT_OUT },
+  formatters: { list: formatList },
   selectors: [
+    ...["ol", "ul"].map((selector) => ({ selector, format: "list" })),
     { selector: "a", options: { ignoreHref: true } },
     { selector: "img", format: "skip" },
     { selector: "table", format: "block" },
@@ -43,6 +45,29 @@ const options: HtmlToTextOptions = {
     })),
   ],
 };
+
+/**
+ * Each item on lines of its own, behind its number or `*`. The library would indent all lines of an
+ * item: nested lists make gigabytes of a megabyte so, and one such allocation may end the process
+ * instead of the worker's thread.
+ */
+function formatList(...[list, walk, builder]: Parameters<FormatCallback>): void {
+  let number = firstNumber(list);
+  builder.openBlock({ leadingLineBreaks: 1 });
+  for (const child of list.children ?? []) {
+    builder.openBlock({ leadingLineBreaks: 1 });
+    if (child.name === "li") builder.addInline(list.name === "ol" ? `${number++}. ` : "* ");
+    walk([child], builder);
+    builder.closeBlock({ trailingLineBreaks: 1 });
+  }
+  builder.closeBlock({ trailingLineBreaks: 1 });
+}
+
+/** Of an ordered list. */
+function firstNumber({ attribs }: DomNode): number {
+  const start = Number.parseInt(String(attribs?.["start"] ?? ""), 10);
+  return Math.abs(start) < 2 ** 31 ? start : 1;
+}
 
 /** An HTML file. A megabyte takes 150 ms and more, deep nesting the square of its depth. */
 export const extract: Extractor = (bytes, { whole }): Extracted => {

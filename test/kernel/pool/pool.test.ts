@@ -205,6 +205,20 @@ describe("a worker that dies", () => {
     expect(pool.status().crashed).toBe(2);
   });
 
+  it("is said unless the input may cost only one, where its caller expects it", async () => {
+    const lines: string[] = [];
+    const write = (line: string): number => lines.push(line);
+    const told = createLog({ level: "info", format: "json", write, now: () => 0 });
+    const pool = createPool({ threads: 1, heapMb: 64, clock: systemClock, log: told });
+    pools.push(pool);
+    const dies = (tries: 1 | 2): Promise<never> =>
+      pool.run(fail, { how: "exit" }, { signal: never, tries });
+    await expect(dies(1)).rejects.toThrow("ended its worker thread");
+    expect(lines).toEqual([]);
+    await expect(dies(2)).rejects.toThrow("ended 2 worker threads");
+    expect(lines.join("")).toContain("a worker thread died");
+  });
+
   it("is forgiven once", async () => {
     expect(
       await open(1).run(once, new Int32Array(new SharedArrayBuffer(4)), { signal: never }),

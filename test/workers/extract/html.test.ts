@@ -44,6 +44,19 @@ describe("HTML", () => {
     );
   });
 
+  it("has lists with their numbers and marks, not indented however deep they are", async () => {
+    const lists =
+      "<ol start=3><li>three<li>four<ul>\n<li>deep<br>and on</li>\n<li><p>more</p></ul>beside</ol><ol start=1e400><li>one</ol>";
+    const { text } = await textOf("a.html", page(lists));
+    expect(text.split(/\n+/)).toEqual(
+      ["3. three", "4. four", "* deep", "and on", "* ", "more", "beside", "1. one"].map((line) =>
+        line.trim(),
+      ),
+    );
+    const nested = page(`${"<ol start=-1.7e308><li>".repeat(95)}${"a<br>".repeat(1_000)}`);
+    expect((await textOf("a.html", nested)).text.length).toBeLessThan(3_000);
+  });
+
   it("has no marks of quotations in its lines", async () => {
     const quoted = page("<blockquote>one<br>two<blockquote>three</blockquote></blockquote>");
     expect(wordsOf((await textOf("a.html", quoted)).text)).toEqual(["one", "two", "three"]);
