@@ -109,7 +109,7 @@ describe("stored events", () => {
       undefined,
       undefined,
     ]);
-    expect([long.truncated, Buffer.byteLength(long.details)]).toEqual([true, 4_096 + 9]);
+    expect([long.truncated, Buffer.byteLength(long.details)]).toEqual([true, 4_096 + 14]);
   });
 
   it.each([

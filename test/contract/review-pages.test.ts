@@ -495,6 +495,7 @@ describe.skipIf(chromiumPath === undefined)("the pages of a review in a real bro
       expect(await rows(page)).toEqual(before);
       await page.reload();
       await page.locator(".banner.bad", { hasText: text }).first().waitFor();
+      expect((await groups("plan=in")).length).toBe(0);
       await page.unrouteAll();
       await page.getByRole("button", { name: "Try again" }).first().click();
       await expect.poll(() => rows(page), SOON).toEqual(before);

@@ -700,8 +700,11 @@ describe("what may be used so often and no oftener", () => {
     const counts = await parallel(40, () =>
       vault.ask("POST", "github/token", { token, body: { installation_id: 1001 } }),
     );
-    // The last use cannot mint: its lease would end with the token.
-    expect(counts).toEqual({ 200: 4, 400: 1, 403: 35 });
+    // The last use cannot mint: its lease would end with the token. Neither is handed out what comes
+    // from the platform after that use has ended the token.
+    const { 200: handed = 0, 403: denied = 0, ...others } = counts;
+    expect([others, handed + denied]).toEqual([{ 400: 1 }, 39]);
+    expect(handed).toBeLessThanOrEqual(4);
     expect(host.counts().minted - before.minted).toBe(4);
     // With the token go its leases, and with those the platform's tokens.
     await vi.waitFor(() => expect(host.counts().live).toBe(before.live), { timeout: 60_000 });
