@@ -492,6 +492,12 @@ describe.skipIf(chromiumPath === undefined)("the pages of a review in a real bro
           { ...SOON, interval: 500 },
         )
         .toBeGreaterThan(0);
+      // Keys act one after the other: now all have acted. Chromium lets a request through that is
+      // held while its page is loaded anew.
+      await page.keyboard.press("j");
+      await expect
+        .poll(() => page.locator("tr.selected .row-link").allTextContents(), SOON)
+        .toEqual([before[1]]);
       expect(await rows(page)).toEqual(before);
       await page.reload();
       await page.locator(".banner.bad", { hasText: text }).first().waitFor();
