@@ -31,6 +31,7 @@ import {
   startDaemon,
   temporaryFolder,
   watchStart,
+  type Daemon,
 } from "./daemon.ts";
 import { spawn } from "../support/spawn.ts";
 
@@ -382,6 +383,17 @@ describe("steward dedup --apply-plan and --undo-plan", () => {
 });
 
 describe("GET /api/v1/export/delete-plan.json", () => {
+  /** Syncs, accepts every group that is found, and exports the plan. */
+  async function planOfAll(daemon: Daemon): Promise<{ groups: any[]; json: any; text: string }> {
+    await runJob(daemon, "/api/v1/sync");
+    await analysesEnd(daemon);
+    const groups = (await rest(daemon, "GET", "/api/v1/duplicates")).json.data;
+    const groupIds = groups.map(({ id }: any) => id);
+    await rest(daemon, "POST", "/api/v1/delete-plan/accept", { groupIds });
+    const { json, text } = await rest(daemon, "GET", "/api/v1/export/delete-plan.json");
+    return { groups, json, text };
+  }
+
   it("has the files of an archive whose path passes a symbolic link, but no mail with attachments", async () => {
     const ready = (attached: string): Uint8Array =>
       mail({ Subject: "Harbour" }, letter("harbour"), [["bill.txt", Buffer.from(attached)]]);
@@ -398,12 +410,7 @@ describe("GET /api/v1/export/delete-plan.json", () => {
       config: folderConfig(temporaryFolder(), join(link, "pile")),
     });
     onTestFinished(async () => void (await daemon.stop()));
-    await runJob(daemon, "/api/v1/sync");
-    await analysesEnd(daemon);
-    const groups = (await rest(daemon, "GET", "/api/v1/duplicates")).json.data;
-    const groupIds = groups.map(({ id }: any) => id);
-    await rest(daemon, "POST", "/api/v1/delete-plan/accept", { groupIds });
-    const { json, text } = await rest(daemon, "GET", "/api/v1/export/delete-plan.json");
+    const { json, text } = await planOfAll(daemon);
     expect(json.retained).toMatchObject([
       { id: "papers: e.eml", reason: "is part of a file that holds several documents" },
     ]);
@@ -425,13 +432,8 @@ describe("GET /api/v1/export/delete-plan.json", () => {
     const more = `    - {name: linked, kind: folder, path: ${JSON.stringify(link)}}\n`;
     const daemon = await startDaemon({ config: folderConfig(temporaryFolder(), own.folder, more) });
     onTestFinished(async () => void (await daemon.stop()));
-    await runJob(daemon, "/api/v1/sync");
-    await analysesEnd(daemon);
-    const groups = (await rest(daemon, "GET", "/api/v1/duplicates")).json.data;
+    const { groups, json, text } = await planOfAll(daemon);
     expect(groups).toHaveLength(2);
-    const groupIds = groups.map(({ id }: any) => id);
-    await rest(daemon, "POST", "/api/v1/delete-plan/accept", { groupIds });
-    const { json, text } = await rest(daemon, "GET", "/api/v1/export/delete-plan.json");
     expect(names(json, own)).toEqual(["d.txt"]);
     expect(json.retained).toMatchObject([{ reason: "is a file that is read under two paths" }]);
     writeFileSync(own.plan, text);
@@ -456,12 +458,7 @@ describe("GET /api/v1/export/delete-plan.json", () => {
         spawn("unshare", ["-rm", ...command], { env: cleanEnvironment }),
       );
       onTestFinished(async () => void (await daemon.stop()));
-      await runJob(daemon, "/api/v1/sync");
-      await analysesEnd(daemon);
-      const groups = (await rest(daemon, "GET", "/api/v1/duplicates")).json.data;
-      const groupIds = groups.map(({ id }: any) => id);
-      await rest(daemon, "POST", "/api/v1/delete-plan/accept", { groupIds });
-      const { json } = await rest(daemon, "GET", "/api/v1/export/delete-plan.json");
+      const { json } = await planOfAll(daemon);
       expect(names(json, own)).toEqual(["d.txt"]);
       expect(json.retained).toMatchObject([
         { id: "papers: b/one.txt", reason: "is a file that is read under two paths" },

@@ -45,7 +45,7 @@ async function readArchives(
   });
 }
 
-/** What tells two files apart. */
+/** The part of a stat by which files are recognised. */
 type Facts = Pick<BigIntStats, "dev" | "ino" | "nlink" | "size" | "mtimeNs" | "isFile">;
 
 /** A folder of these files, each with one text, as the file system describes them. */

@@ -3,16 +3,12 @@ import { writeFileSync } from "node:fs";
 import { request as httpsRequest } from "node:https";
 import type { IncomingMessage } from "node:http";
 import type { TLSSocket } from "node:tls";
-import { expect, it, onTestFinished } from "vitest";
-import { systemClock } from "../../src/kernel/base/clock.ts";
-import { createLog } from "../../src/kernel/base/log.ts";
-import { createListener } from "../../src/kernel/listen/listener.ts";
-import { echo } from "../kernel/listen/raw-client.ts";
+import { expect, it } from "vitest";
 import { hasOpenssl, makePair, testFolder, writePair } from "../kernel/listen/test-certificates.ts";
+import { tlsListener } from "../kernel/listen/tls-listener.ts";
 
 const SWAPS = process.env["STEWARD_TEST_LONG"] ? 1000 : 20;
 const CLIENTS = 8;
-const silent = createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 });
 
 /** One request on a connection of its own; the name on the certificate it was served with. */
 async function ask(port: number): Promise<string> {
@@ -37,19 +33,8 @@ it.skipIf(!hasOpenssl)(
   async () => {
     const folder = testFolder();
     const pairs = [makePair("even"), makePair("odd")] as const;
-    const listener = createListener(
-      {
-        name: "test",
-        setting: "gateway.listen",
-        address: { host: "127.0.0.1", port: 0 },
-        credential: false,
-        handle: echo,
-        tls: { ...writePair(folder, pairs[0]), reloadMs: 2 },
-      },
-      { clock: systemClock, log: silent },
-    );
+    const { listener } = tlsListener({ ...writePair(folder, pairs[0]), reloadMs: 2 });
     await listener.start();
-    onTestFinished(() => listener.stop(0));
 
     const served: Record<string, number> = { even: 0, odd: 0 };
     const over = new AbortController();

@@ -456,7 +456,7 @@ describe("a sync", () => {
 });
 
 describe("a sync beside a deletion", () => {
-  /** What a deletion does to the store at its end. */
+  /** Removes a document's row and text, as the last step of a deletion job does. */
   async function remove({ env, store }: Side, ref: string): Promise<void> {
     const docNo = store.byRef("s", ref)?.docNo ?? 0;
     await env.write((tx) => store.remove(tx, docNo));

@@ -35,7 +35,7 @@ const auditLogOptions: LogOptions = {
   objectStore: undefined,
 };
 
-/** What a log has, and how a read of it ends. */
+/** A simulated log of an API: its density of records, and after how many a read fails. */
 interface Upstream {
   readonly perSecond: number;
   /** The read fails after this many records; undefined: not. */

@@ -32,7 +32,7 @@ type Result = Parameters<Parameters<BatchExporter<never>["export"]>[1]>[0];
 /** A failed attempt whose batch is still queued. */
 export type AttemptResult = Result & {
   readonly again?: boolean;
-  /** What the receiver asked for. */
+  /** Of the `Retry-After` in the answer, if it has one. */
   readonly retryAfterMs?: number | undefined;
 };
 
@@ -95,7 +95,10 @@ class Persistent<T> {
         const left = this.#after(part, attempt);
         parts.push(...left);
         if (left.length === 0) result = attempt;
-        else await pause(Math.max(waitMs, askedMs(attempt)), stopping);
+        else {
+          const pauseMs = Math.max(waitMs, Math.min(attempt.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS));
+          await delay(systemClock, pauseMs, stopping).catch(() => undefined);
+        }
         waitMs = Math.min(longestMs, waitMs * RETRY_GROWTH);
         continue;
       }
@@ -128,13 +131,4 @@ class Persistent<T> {
   #part(items: T[], isHalf: boolean): Part<T> {
     return { items, isHalf, acceptedBefore: this.#accepted, refusals: 0 };
   }
-}
-
-function askedMs({ retryAfterMs = 0 }: AttemptResult): number {
-  return Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
-}
-
-/** Ends early at a stop. */
-async function pause(ms: number, stopping: AbortSignal): Promise<void> {
-  await delay(systemClock, ms, stopping).catch(() => undefined);
 }

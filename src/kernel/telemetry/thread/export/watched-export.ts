@@ -30,7 +30,7 @@ export interface WatchOptions {
   readonly signal: Signal;
   readonly target: WireTarget;
   readonly ledger: Ledger;
-  /** To this signal's requests over HTTP. */
+  /** The last HTTP response to this signal's requests. */
   readonly lastAnswer: () => HttpAnswer | undefined;
   /**
    * Fires when the process stops: failures from then on are not retried, or an unreachable receiver
