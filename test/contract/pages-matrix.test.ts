@@ -357,6 +357,8 @@ describe.skipIf(chromiumPath === undefined)("every page in every state", () => {
   });
 
   it("of a sealed store, of a paused page and of a killed daemon has no fault and shows nothing as good", async () => {
+    // A status is served again for half a second: the page must not believe this one.
+    await rest(demo, "GET", "/api/status.json");
     expect((await fetch(`${demo.url}/v1/sys/seal`, { method: "PUT", headers: ROOT })).status).toBe(
       204,
     );

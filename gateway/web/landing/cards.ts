@@ -8,7 +8,7 @@ import { card, figures } from "../pieces/card.ts";
 import { worst, type State } from "../pieces/state.ts";
 import { moment } from "../pieces/time.ts";
 import type { StatusJson } from "../../../src/gen/status-json.ts";
-import { MONITOR_PARTS, problemsOf } from "./head.ts";
+import { isNewer, MONITOR_PARTS, problemsOf } from "./head.ts";
 import type { ArchiveFacts, LandingFacts, TokenFacts } from "./process-summary.ts";
 import { trendRow } from "./trend.ts";
 
@@ -162,7 +162,7 @@ function serviceNow(
   service: string,
   loaded: { readonly state: State; readonly word: string },
 ): readonly [State, string] {
-  const phase = facts.status?.services[service];
+  const phase = isNewer(facts) ? facts.status?.services[service] : undefined;
   const trouble =
     phase !== undefined && TROUBLED.has(phase)
       ? (PHASES[phase] ?? phase)

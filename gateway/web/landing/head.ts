@@ -96,7 +96,8 @@ export function problemsOf(facts: LandingFacts): readonly HealthProblem[] {
     : [...(facts.summary.problems ?? []), ...found.filter(({ part }) => MONITOR_PARTS.has(part))];
 }
 
-function isNewer({ status, summaryAtMs }: LandingFacts): boolean {
+/** Whether the status is newer than the process summary. */
+export function isNewer({ status, summaryAtMs }: LandingFacts): boolean {
   return status !== undefined && Date.parse(status.generated_at) >= summaryAtMs;
 }
 

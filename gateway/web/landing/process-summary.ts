@@ -52,7 +52,7 @@ export interface LandingFacts {
   /** Why there is no status although the monitor is on. */
   readonly problem?: string | undefined;
   readonly summary: ProcessSummary;
-  /** When the summary was made, in milliseconds since 1970. */
+  /** The second by whose end the summary was made, in milliseconds since 1970. */
   readonly summaryAtMs: number;
   /** The last day; undefined until it was read. */
   readonly day?: DayFacts | undefined;

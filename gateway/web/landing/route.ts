@@ -106,8 +106,9 @@ async function answer(
     deps.summary(signal),
     hasDay ? dayOf(deps, signal) : undefined,
   ]);
-  // Whole seconds: the same page in the same second has the same entity tag.
-  const summaryAtMs = Math.floor(deps.clock.now() / 1000) * 1000;
+  // Whole seconds: the same page in the same second has the same entity tag. Rounded up, so that no
+  // status made before the summary counts as newer.
+  const summaryAtMs = Math.ceil(deps.clock.now() / 1000) * 1000;
   const facts: LandingFacts = { ...status, summary, summaryAtMs, api, day };
   const state = {
     params: request.query,

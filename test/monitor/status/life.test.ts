@@ -285,14 +285,14 @@ describe("the process", () => {
     expect(await stage.document("getCardinality")).toEqual(json["cardinality"]);
   });
 
-  it("that does not answer in a second leaves what it said before, and a new one takes its place", async () => {
+  it("that does not answer in two and a half seconds leaves what it said before, and a new one takes its place", async () => {
     const processStatus = fakeProcess(constants, answer);
     const stage = await startStage(stageOptions([]), {}, processStatus);
     expect((await stage.message()).components).toHaveLength(2);
     processStatus.silent = true;
     await stage.advance(600);
     const late = stage.message();
-    await stage.advance(1_000);
+    await stage.advance(2_500);
     expect((await late).components).toHaveLength(2);
     await stage.advance(600);
     stage.moveTo(

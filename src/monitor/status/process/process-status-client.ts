@@ -18,9 +18,9 @@ import { emptyProcessStatus } from "./empty-process-status.ts";
 
 /**
  * Longest wait for a reply; then the last known values are shown. The main thread replies from
- * memory.
+ * memory, and itself waits no longer than 3 s for a status that it puts into a page.
  */
-const ANSWER_MS = 1_000;
+const ANSWER_MS = 2_500;
 
 interface ProcessView {
   readonly status: ProcessStatus;

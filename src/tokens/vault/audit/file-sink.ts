@@ -64,9 +64,14 @@ interface Waiting {
 
 interface Opened {
   readonly handle: FileHandle;
-  readonly empty: boolean;
+  readonly inode: Inode;
   readonly torn: boolean;
   readonly bytes: number;
+}
+
+interface Inode {
+  readonly dev: number;
+  readonly ino: number;
 }
 
 /** Opens or makes a file. Throws StewardError with the remedy for what is no place for an audit. */
@@ -79,6 +84,7 @@ class FileSink implements Sink {
   readonly #file: { readonly path: string; readonly mode: number };
   readonly fresh: boolean;
   #handle: FileHandle;
+  #inode: Inode;
   #torn: boolean;
   /** As far as writes were confirmed. */
   #bytes: number;
@@ -97,14 +103,15 @@ class FileSink implements Sink {
   constructor(
     deps: FileSinkDeps,
     file: { path: string; mode: number },
-    { handle, empty, torn, bytes }: Opened,
+    { handle, inode, torn, bytes }: Opened,
   ) {
     this.#deps = deps;
     this.#file = file;
     this.#handle = handle;
+    this.#inode = inode;
     this.#torn = torn;
     this.#bytes = bytes;
-    this.fresh = empty;
+    this.fresh = bytes === 0;
   }
 
   append(line: string): Promise<void> {
@@ -210,11 +217,9 @@ class FileSink implements Sink {
     const nowMs = clock.monotonic();
     if (nowMs < this.#lookAtMs) return;
     this.#lookAtMs = nowMs + LOOK_EVERY_MS;
-    const [open, named] = [
-      fstatSync(this.#handle.fd),
-      statSync(this.#file.path, { throwIfNoEntry: false }),
-    ];
-    const renamed = open.nlink > 0 && (named?.ino !== open.ino || named.dev !== open.dev);
+    const named = statSync(this.#file.path, { throwIfNoEntry: false });
+    const renamed =
+      fstatSync(this.#handle.fd).nlink > 0 && (named === undefined || !isSame(named, this.#inode));
     this.#renamedAtMs = renamed ? (this.#renamedAtMs ?? nowMs) : undefined;
     if (this.#renamedAtMs === undefined || nowMs < this.#renamedAtMs + RENAMED_MS) return;
     try {
@@ -247,9 +252,7 @@ class FileSink implements Sink {
 
   async #renew(): Promise<void> {
     if (this.#next === undefined) await this.#openNext();
-    const torn = this.#torn && this.#next?.empty !== true;
     await this.#turn();
-    this.#torn ||= torn;
   }
 
   /** Replaced before it is closed: a batch may take it meanwhile. */
@@ -260,15 +263,19 @@ class FileSink implements Sink {
     await unused?.handle.close();
   }
 
+  /** Only while no write is under way. */
   async #turn(): Promise<void> {
     const next = this.#next;
     if (next === undefined) return;
     const old = this.#handle;
+    const { size } = fstatSync(next.handle.fd);
+    // The same file may have been opened in the middle of a write: its end said nothing then.
+    this.#torn = isSame(next.inode, this.#inode) ? this.#torn && size > 0 : next.torn;
     this.#next = undefined;
     this.#handle = next.handle;
-    this.#torn = next.torn;
+    this.#inode = next.inode;
     this.#renamedAtMs = undefined;
-    this.#bytes = next.bytes;
+    this.#bytes = size;
     await old.close();
   }
 }
@@ -286,10 +293,10 @@ async function openAudited(path: string, mode: number): Promise<Opened> {
         constants.O_NONBLOCK,
       mode,
     );
-    const { mode: present, size } = await checkedStat(handle, path);
+    const { mode: present, size, dev, ino } = await checkedStat(handle, path);
     if ((present & 0o777) !== mode) await handle.chmod(mode);
     if (size === 0) await flushFolder(dirname(path));
-    return { handle, empty: size === 0, torn: await isTorn(handle), bytes: size };
+    return { handle, inode: { dev, ino }, torn: await isTorn(handle), bytes: size };
   } catch (error) {
     await handle?.close();
     throw cannotOpen(path, error);
@@ -309,10 +316,14 @@ async function isTorn(handle: FileHandle): Promise<boolean> {
   }
 }
 
+function isSame(one: Inode, other: Inode): boolean {
+  return one.ino === other.ino && one.dev === other.dev;
+}
+
 async function checkedStat(
   handle: FileHandle,
   path: string,
-): Promise<{ readonly mode: number; readonly size: number }> {
+): Promise<Inode & { readonly mode: number; readonly size: number }> {
   const stat = await handle.stat();
   if (!stat.isFile())
     throw new StewardError("invalid", `the audit file ${path} is no regular file`, {

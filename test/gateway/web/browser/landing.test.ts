@@ -392,13 +392,13 @@ describe.skipIf(chromiumPath === undefined)("the pages over the status in a real
 
   it("asks before it purges, with the way out in focus, and tells the outcome", async () => {
     const { page } = await openPage();
-    await page.goto(`${await startLanding({ status: fullStatus })}/monitor#inventory`);
-    await ready(page);
     let posts = 0;
     await page.route("**/api/rdns/purge", (route) => {
       posts += 1;
       return route.fulfill({ status: 200, body: '{"purged":812}' });
     });
+    await page.goto(`${await startLanding({ status: fullStatus })}/monitor#inventory`);
+    await ready(page);
     const open = page.getByRole("button", { name: "Purge the names…" });
     await open.click();
     await page.keyboard.press("Enter");
@@ -411,11 +411,11 @@ describe.skipIf(chromiumPath === undefined)("the pages over the status in a real
 
   it("says why nothing was purged, in the server's words", async () => {
     const { page } = await openPage();
-    await page.goto(`${await startLanding({ status: fullStatus })}/monitor#inventory`);
-    await ready(page);
     await page.route("**/api/rdns/purge", (route) =>
       route.fulfill({ status: 403, contentType: "text/plain", body: "a page of another site\n" }),
     );
+    await page.goto(`${await startLanding({ status: fullStatus })}/monitor#inventory`);
+    await ready(page);
     await page.getByRole("button", { name: "Purge the names…" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Purge" }).click();
     await page.getByText("The names were not purged: a page of another site.").waitFor();

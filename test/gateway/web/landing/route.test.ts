@@ -251,6 +251,32 @@ describe("the landing page's route", () => {
       expect(off).toContain(text);
   });
 
+  it("shows a service by what was found last, not by a status made earlier in the same second", async () => {
+    const clock = createManualClock();
+    const atMs = Math.ceil(clock.now() / 1000) * 1000;
+    await clock.advance(atMs + 600 - clock.now());
+    const status = { ...healthyStatus(), generated_at: new Date(atMs + 200).toISOString() };
+    const tokens = {
+      state: "bad" as const,
+      word: "sealed",
+      leases: undefined,
+      mounts: undefined,
+      irrevocable: undefined,
+    };
+    const problems = [{ part: "tokens", reason: "component tokens: sealed", link: "" }];
+    const body = await (
+      await fetch(
+        await start({
+          clock,
+          status: () => Promise.resolve(status),
+          summary: () => ({ ...summary, tokens, problems }),
+        }),
+      )
+    ).text();
+    expect(body).toContain("<strong>Degraded</strong>");
+    expect(cardOf(body, "Tokens")).toMatch(/badge bad.*sealed/);
+  });
+
   it("leads with a link to nowhere but its own origin", async () => {
     const problems = [
       "//elsewhere.example",

@@ -413,6 +413,38 @@ describe("an audit file", () => {
     expect(lines()).toHaveLength(made.records + 1);
   });
 
+  it("is opened anew in the middle of a write without an empty line", async () => {
+    let written = (): void => undefined;
+    let release: Promise<void> | undefined;
+    const { audit, directory } = await createAuditBench([plain], {
+      flush: async () => {
+        written();
+        await release;
+      },
+    });
+    const path = join(directory, "audit.log");
+    const disk = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    [written, release] = [begun.resolve, disk.promise];
+    const sent = audit.request(request);
+    await begun.promise;
+    const whole = readFileSync(path);
+    truncateSync(path, whole.length - 20); // as a reader sees it before the last page of a write
+    await audit.reopen();
+    appendFileSync(path, whole.subarray(-20));
+    disk.resolve();
+    await sent;
+    await audit.request(request);
+    const text = readFileSync(path, "utf8");
+    expect(text.startsWith(whole.toString())).toBe(true);
+    expect(
+      text
+        .trim()
+        .split("\n")
+        .map((line) => line[0]),
+    ).toEqual(["{", "{", "{"]);
+  });
+
   it("acknowledges no record that only a deleted file has: it is written again into a new file, and the log says so", async () => {
     const said: string[] = [];
     const log = createLog({
