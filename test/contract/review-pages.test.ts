@@ -547,6 +547,26 @@ describe.skipIf(chromiumPath === undefined)("the pages of a review in a real bro
     expect(complaints).toEqual([]);
   });
 
+  it("accept a group again, with a text that has changed since", async () => {
+    await undecided();
+    const daisy = (await groups()).find(({ primaryDocumentTitle: title }) => /daisy/.test(title));
+    await rest(daemon, "POST", "/api/v1/delete-plan/accept", { groupIds: [daisy?.id] });
+    write("daisy edited.txt", edited(`${prose(4)} ${EVIL}`, 40, "changed"));
+    await syncAndAnalyse();
+    const { page, complaints } = await openPage();
+    await go(page, "/duplicates/plan");
+    await page.getByText("with another text than when the group was accepted").waitFor();
+    await go(page, "/duplicates?show=accepted");
+    await page.locator(".row-link", { hasText: "daisy" }).click();
+    await page.getByRole("button", { name: "Accept again" }).click();
+    await notice(page, "Accepted with its present texts: daisy").waitFor();
+    await page.keyboard.press("a");
+    await notice(page, "No text has changed since it was accepted: daisy").waitFor();
+    await go(page, "/duplicates/plan");
+    expect(await page.locator(".totals dd").first().textContent()).toBe("1document");
+    expect(complaints).toEqual([]);
+  });
+
   it("show the plan as a whole, and its download is carried out by the command", async () => {
     await undecided();
     await rest(daemon, "POST", "/api/v1/delete-plan/accept", {

@@ -50,6 +50,11 @@ const DONE: Readonly<Record<Verdict, string>> = {
 export interface Decisions {
   /** Resolves to what undoes it; rejects with a sentence for the reader and changes nothing. */
   decide(group: Decided, verdict: Verdict): Promise<Undo>;
+  /**
+   * Agrees to the present texts of a group that is accepted already. Resolves to whether one had
+   * changed.
+   */
+  acceptAgain(group: Decided): Promise<boolean>;
   setPrimary(group: Decided, documentId: string, former: string): Promise<Undo>;
   /** Accepts all exact copies; undefined when there are none. */
   acceptCopies(): Promise<Undo | undefined>;
@@ -77,6 +82,7 @@ export function createDecisions(actions: ReviewActions): Decisions {
         run: () => move(actions, group.id, wanted, group),
       });
     },
+    acceptAgain: async ({ id }) => (await actions.accept([id])).includes(id),
     async setPrimary(group, documentId, former) {
       await actions.setPrimary(group.id, documentId);
       return done({

@@ -7,7 +7,7 @@ import { readFilters } from "../review/filters.ts";
 import type { DuplicatesFacts } from "../review/load.ts";
 import { valueOf } from "../review/load.ts";
 import { readAddress, watchAddress } from "./address.ts";
-import { createDecisions, VERDICTS, type Undo, type Verdict } from "./decisions.ts";
+import { createDecisions, VERDICTS, type Decided, type Undo, type Verdict } from "./decisions.ts";
 import { startDialogs } from "./dialogs.ts";
 import { createJobWatch } from "./job-watch.ts";
 import { createLoadedPage } from "./loaded-page.ts";
@@ -63,7 +63,8 @@ async function decide(verdict: Verdict): Promise<void> {
   const group = cursor.current();
   if (group === undefined) return;
   const { status, accepted } = VERDICTS[verdict];
-  if (group.status === status && group.accepted === accepted) return;
+  if (group.status === status && group.accepted === accepted)
+    return verdict === "accept" ? await acceptAgain(group) : undefined;
   if (group.status === "deleted" && verdict !== "reopen")
     return toast("The group is deleted: choose “Review again” first.");
   const undo = await decisions.decide(group, verdict);
@@ -72,6 +73,15 @@ async function decide(verdict: Verdict): Promise<void> {
   if (verdict === "reopen") page.draw();
   else await advance();
   await refreshActivity();
+}
+
+async function acceptAgain(group: Decided): Promise<void> {
+  const changed = await decisions.acceptAgain(group);
+  toast(
+    changed
+      ? `Accepted with its present texts: ${group.title}`
+      : `No text has changed since it was accepted: ${group.title}`,
+  );
 }
 
 /** To the next group that the list still has; at its end to the groups that moved up. */

@@ -68,7 +68,10 @@ function decisionBar(group: Group): View {
     html`<button type="button" data-act=${act} class=${main ? "main" : undefined} title=${hint} aria-keyshortcuts=${key}>${label} <kbd aria-hidden="true">${key}</kbd></button>`;
   const back =
     shown === "accepted"
-      ? action("reopen", "r", "Take out of the plan", "The group is to be reviewed again")
+      ? [
+          action("reopen", "r", "Take out of the plan", "The group is to be reviewed again"),
+          action("accept", "a", "Accept again", "Agree to texts that have changed since"),
+        ]
       : action("reopen", "r", "Review again", "The group is to be reviewed again");
   return html`<div class="decision">
     ${shown === "accepted" ? html`<p class="note">${formatSome(others, "document")} besides the one that stays ${others === 1 ? "is" : "are"} in the <a href="/duplicates/plan">delete plan</a>. Nothing is deleted yet.</p>` : undefined}

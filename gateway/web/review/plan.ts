@@ -46,7 +46,11 @@ function planView(groups: readonly PlannedGroup[], meta: DeletePlanMeta, state: 
 
 function totals({ total, deletedCount, primaryCount, leftOutCount }: DeletePlanMeta): View {
   return html`<section class="panel totals" aria-label="Totals">${figures([
-    { label: "Would be deleted", value: formatCount(deletedCount), detail: "documents" },
+    {
+      label: "Would be deleted",
+      value: formatCount(deletedCount),
+      detail: deletedCount === 1 ? "document" : "documents",
+    },
     { label: "Stay", value: formatCount(primaryCount), detail: "one of each group" },
     { label: "Left out", value: formatCount(leftOutCount), detail: "each with its reason" },
     { label: "Groups", value: formatCount(total), detail: "accepted" },

@@ -211,7 +211,7 @@ describe("an open group", () => {
 
   it.each([
     ["pending", false, ["accept", "reject", "ignore"]],
-    ["pending", true, ["reopen"]],
+    ["pending", true, ["reopen", "accept"]],
     ["false_positive", false, ["reopen"]],
     ["ignored", false, ["reopen"]],
     ["deleted", false, ["reopen"]],
