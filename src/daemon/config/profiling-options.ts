@@ -5,7 +5,7 @@ import type { Config } from "../../kernel/config/config.ts";
 import type { Finding } from "../../kernel/config/findings.ts";
 import { authToken } from "../../../gateway/config.ts";
 import { atKey, isChanged } from "../../kernel/config/checks/key-finding.ts";
-import { isPlainRemote } from "../../kernel/config/checks/rules.ts";
+import { isReadableByOthers } from "../../kernel/config/checks/rules.ts";
 import { keysOf, readKeyGroup } from "../../kernel/config/key-group.ts";
 import type { Key } from "../../kernel/config/key.ts";
 import type { Check } from "../../kernel/config/load.ts";
@@ -202,7 +202,7 @@ function credentialFindings(config: Config, { server, basic, headers }: PushOpti
     ];
   const isSecret =
     basic !== undefined || [...headers.values()].some((value) => typeof value !== "string");
-  if (isSecret && isPlainRemote(server))
+  if (isSecret && isReadableByOthers(server))
     return [
       atKey(config, profiler.serverAddress, "warning", {
         rule: "is plain HTTP: others on the network can read the credentials",

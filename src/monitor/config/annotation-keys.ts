@@ -9,7 +9,7 @@ import {
 import type { Schema } from "../../kernel/config/key.ts";
 import {
   baseUrl,
-  isPlainRemote,
+  isReadableByOthers,
   noBlank,
   optionally,
   timer,
@@ -46,7 +46,7 @@ export const annotations = defineKeyGroup<AnnotationSection>("annotations", {
     rule: optionally(baseUrl),
     help: "Base URL of the dashboard server. Empty: no annotations are written.",
     warn: (url) =>
-      isPlainRemote(url)
+      isReadableByOthers(url)
         ? { rule: "is plain HTTP: others on the network can read the token", remedy: "use https." }
         : undefined,
   },

@@ -3,7 +3,7 @@ import type { Secret } from "../../kernel/base/secret.ts";
 import type { Complaint } from "../../kernel/config/findings.ts";
 import { defineKeyGroup, keysOf, type KeyField } from "../../kernel/config/key-group.ts";
 import { defineKey, type Key, type Schema } from "../../kernel/config/key.ts";
-import { baseUrl, isPlainRemote, optionally } from "../../kernel/config/checks/rules.ts";
+import { baseUrl, isReadableByOthers, optionally } from "../../kernel/config/checks/rules.ts";
 import { byteCount, oneOf, secret, text, type KeyType } from "../../kernel/config/values/types.ts";
 import { vpnAuthKeys } from "./auth-fields.ts";
 import { defineHttpKeys } from "./http-fields.ts";
@@ -96,7 +96,7 @@ export const providerKeys: Schema = [
 
 /** Warns about plain HTTP: the credential is sent with each call. */
 export function clearText(url: string): Complaint | undefined {
-  return isPlainRemote(url)
+  return isReadableByOthers(url)
     ? { rule: "is plain HTTP: others on the network can read the credential", remedy: "use https." }
     : undefined;
 }

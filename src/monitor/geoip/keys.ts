@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import type { Secret } from "../../kernel/base/secret.ts";
 import type { Config } from "../../kernel/config/config.ts";
 import { atKey } from "../../kernel/config/checks/key-finding.ts";
-import { baseUrl, isPlainRemote, timer } from "../../kernel/config/checks/rules.ts";
+import { baseUrl, isReadableByOthers, timer } from "../../kernel/config/checks/rules.ts";
 import type { Complaint, Finding } from "../../kernel/config/findings.ts";
 import { defineKeyGroup, keysOf, readKeyGroup } from "../../kernel/config/key-group.ts";
 import type { Schema } from "../../kernel/config/key.ts";
@@ -113,7 +113,7 @@ const download = defineKeyGroup<DownloadSection>("enrichment.geoip.download", {
     default: "https://download.maxmind.com/geoip/databases",
     rule: baseUrl,
     warn: (endpoint) =>
-      isPlainRemote(endpoint)
+      isReadableByOthers(endpoint)
         ? { rule: "sends the license key without encryption", remedy: "use https." }
         : undefined,
     help: "Address of the download service.",

@@ -1,7 +1,9 @@
 /**
  * Rules shared by keys of several owners. Messages never show a value that may contain credentials.
  */
+import { isIP } from "node:net";
 import { isAbsolute, join, normalize, parse } from "node:path";
+import { isOverlayAddress } from "../../base/ip-address.ts";
 import type { Secret } from "../../base/secret.ts";
 import type { Complaint } from "../findings.ts";
 
@@ -70,6 +72,17 @@ export function isPlainRemote(text: string): boolean {
   if (url?.protocol !== "http:") return false;
   const host = url.hostname.replace(/^\[|\]$/g, "");
   return host !== "localhost" && host !== "::1" && !host.startsWith("127.");
+}
+
+/**
+ * Whether others on the network can read what is sent to this URL. Traffic to the addresses of an
+ * overlay network is encrypted by WireGuard.
+ */
+export function isReadableByOthers(text: string): boolean {
+  if (!isPlainRemote(text)) return false;
+  const host = new URL(text).hostname.replace(/^\[|\]$/g, "");
+  const family = isIP(host);
+  return family === 0 || !isOverlayAddress(host, family === 4 ? "ipv4" : "ipv6");
 }
 
 /** No entry is blank. */

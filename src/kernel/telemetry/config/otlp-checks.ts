@@ -4,6 +4,7 @@
  */
 import type { Secret } from "../../base/secret.ts";
 import { checkGroups } from "../../config/checks/group-check.ts";
+import { isReadableByOthers } from "../../config/checks/rules.ts";
 import type { KeyGroup } from "../../config/key-group.ts";
 import type { Check } from "../../config/load.ts";
 import {
@@ -117,6 +118,48 @@ const cloudWhole = checkGroups<{ readonly user: string; readonly token: Secret |
         ],
 );
 
+interface Sent extends OtlpRoute {
+  readonly headers: ReadonlyMap<string, Secret>;
+  readonly insecure: boolean | undefined;
+  readonly sharedHeaders: ReadonlyMap<string, Secret>;
+  readonly sharedInsecure: boolean | undefined;
+  readonly user: string;
+  readonly token: Secret | undefined;
+}
+
+const sent: readonly KeyGroup<Sent>[] = otlpSignals.map((signal) => ({
+  ...otlpRoutes[signal],
+  headers: otlpSignalExporters[signal].headers,
+  insecure: otlpSignalExporters[signal].insecure,
+  sharedHeaders: otlpExporter.headers,
+  sharedInsecure: otlpExporter.insecure,
+  user: otlpCloudInstance,
+  token: otlpCloudToken,
+}));
+
+/** Names of headers that carry credentials; others name e.g. a tenant. */
+const CREDENTIAL = /auth|token|key|secret|password|cookie/i;
+
+/** Others on the network can read no credentials. */
+const checkClearText = checkGroups<Sent>(sent, ({ values, source, at }) => {
+  const way = destinationOf(values);
+  if (way === undefined) return [];
+  const { endpoint, plain } = settleEndpoint(way, source(way.named));
+  const isInsecure = plain ?? values.insecure ?? values.sharedInsecure ?? false;
+  const url = way.protocol === "http" ? endpoint : isInsecure ? `http://${endpoint}` : "";
+  const headers = values.headers.size > 0 ? values.headers : values.sharedHeaders;
+  const hasCredentials =
+    (values.user !== "" && values.token !== undefined) ||
+    [...headers.keys()].some((name) => CREDENTIAL.test(name));
+  if (!hasCredentials || !isReadableByOthers(url)) return [];
+  return [
+    at(way.named, "warning", {
+      rule: "is sent to without encryption: others on the network can read the credentials",
+      remedy: way.protocol === "http" ? "use https." : "use a receiver with TLS.",
+    }),
+  ];
+});
+
 export const otlpChecks: readonly Check[] = [
   checkEndpoints,
   checkFiles,
@@ -124,4 +167,5 @@ export const otlpChecks: readonly Check[] = [
   batchesFit(otlpBatch.traces),
   checkReload,
   cloudWhole,
+  checkClearText,
 ];

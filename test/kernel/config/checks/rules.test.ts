@@ -3,6 +3,7 @@ import {
   baseUrl,
   httpUrl,
   isPlainRemote,
+  isReadableByOthers,
   noBlank,
   optionally,
   timer,
@@ -39,8 +40,15 @@ describe("an address", () => {
     ["http://[::1]", false],
     ["host", false],
   ])("%s is plain and remote: %s", (text, expected) => {
-    expect(isPlainRemote(text)).toBe(expected);
+    expect([isPlainRemote(text), isReadableByOthers(text)]).toEqual([expected, expected]);
   });
+
+  it.each(["http://100.64.0.9:4318", "http://[fd7a:115c:a1e0::1]"])(
+    "%s is plain, and read by nobody else on the way",
+    (text) => {
+      expect([isPlainRemote(text), isReadableByOthers(text)]).toEqual([true, false]);
+    },
+  );
 });
 
 describe("a time to wait", () => {

@@ -262,6 +262,41 @@ describe("a mistake below otlp", () => {
   });
 });
 
+describe("credentials that others on the network can read", () => {
+  const KEY = "headers: {authorization: canary}";
+  it.each([
+    [`{endpoint: 'http://host:4318', ${KEY}}`, ["warning otlp.endpoint"]],
+    ["{endpoint: 'http://host:4318', headers: {x-api-key: canary}}", ["warning otlp.endpoint"]],
+    [
+      "{endpoint: 'http://host:4318', backend_cloud: {instance_id: '1', token: canary}}",
+      ["warning otlp.endpoint"],
+    ],
+    [
+      `{endpoint: 'https://host', ${KEY}, logs: {endpoint: 'http://host:4318'}}`,
+      ["warning otlp.logs.endpoint"],
+    ],
+    [`{endpoint: 'http://host:4318', logs: {${KEY}}}`, ["warning otlp.endpoint"]],
+    [
+      `{protocol: grpc, endpoint: 'host:4317', tls: {insecure: true}, ${KEY}}`,
+      ["warning otlp.endpoint"],
+    ],
+    [`{protocol: grpc, endpoint: 'host:4317', ${KEY}}`, []],
+    [`{protocol: grpc, endpoint: 'localhost:4317', tls: {insecure: true}, ${KEY}}`, []],
+    [`{endpoint: 'https://host', ${KEY}}`, []],
+    [`{endpoint: 'http://127.0.0.1:4318', ${KEY}}`, []],
+    [`{endpoint: 'http://100.64.0.7:4318', ${KEY}}`, []],
+    ["{endpoint: 'http://host:4318', headers: {x-scope-orgid: home}}", []],
+    [`{protocol: stdout, endpoint: 'http://host:4318', ${KEY}}`, []],
+    [
+      "{endpoint: 'http://host:4318', backend_cloud: {token: canary}}",
+      ["warning otlp.backend_cloud"],
+    ],
+  ])("%s: %j", (yaml, expected) => {
+    expect(said(`otlp: ${yaml}`)).toEqual(expected);
+    expect(JSON.stringify(load(`otlp: ${yaml}`).findings)).not.toContain("canary");
+  });
+});
+
 describe("certificate files", () => {
   const tls = "otlp: {protocol: grpc, endpoint: 'host:1', tls: {ca_file: /ca, cert_file: /cert";
   it.each([
