@@ -2,8 +2,9 @@
  * What a person decided about a group, and what of it still holds. The verdict belongs to the
  * members and texts it was given on. While a group has members that are new since then (`gained` in
  * its row), the verdict rests: the group is pending, and the verdict shows up in its history. After
- * "not a duplicate" a member is new with another text, too: the group was found again by it.
- * Nothing is rewritten for that, so the verdict is back when the new members are gone.
+ * "not a duplicate" a member is new with another text or in a restored pair, too: the group was
+ * found again by it. Nothing is rewritten for that, so the verdict is back when the new members are
+ * gone.
  */
 import { create } from "@bufbuild/protobuf";
 import { GroupStatus } from "../../gen/steward/dedup/v1/groups_pb.ts";
@@ -63,7 +64,8 @@ export function isReviewed({ acceptedAtMs, primary }: DecisionRow): boolean {
 
 /**
  * Whether some of the members are new since the verdict. `hashOf` gives the present texts of a group
- * that was found; without it only members that were not there are new.
+ * that was found; without it only members that were not there are new. A verdict that came after
+ * the group was found has no restored pairs.
  */
 export function hasNewMembers(
   decision: DecisionRow,
@@ -73,9 +75,12 @@ export function hasNewMembers(
   if (!isDecided(decision)) return false;
   const { status, decidedMembers, decidedHashes } = decision;
   const known = new Map(decidedMembers.map((docNo, at) => [docNo, decidedHashes[at]]));
-  const isCompared = status === GroupStatus.FALSE_POSITIVE && hashOf !== undefined;
-  return members.some(
-    (docNo) => !known.has(docNo) || (isCompared && !sameBytes(known.get(docNo), hashOf(docNo))),
+  if (members.some((docNo) => !known.has(docNo))) return true;
+  if (status !== GroupStatus.FALSE_POSITIVE || hashOf === undefined) return false;
+  const present = new Set(members);
+  return (
+    members.some((docNo) => !sameBytes(known.get(docNo), hashOf(docNo))) ||
+    pairsOf(decision.restoredPairs).some(([a, b]) => present.has(a) && present.has(b))
   );
 }
 
@@ -124,11 +129,14 @@ export function withRestoredPair(decision: DecisionRow, a: number, b: number): D
 }
 
 function restoredPairs({ restoredPairs: flat }: DecisionRow): ReadonlySet<string> {
-  return new Set(
-    Array.from({ length: flat.length / 2 }, (_, at) =>
-      pairKey(flat[2 * at] ?? 0, flat[2 * at + 1] ?? 0),
-    ),
-  );
+  return new Set(pairsOf(flat).map(([a, b]) => pairKey(a, b)));
+}
+
+function pairsOf(flat: readonly number[]): (readonly [a: number, b: number])[] {
+  return Array.from({ length: flat.length / 2 }, (_, at) => [
+    flat[2 * at] ?? 0,
+    flat[2 * at + 1] ?? 0,
+  ]);
 }
 
 function pairKey(a: number, b: number): string {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { historyOf, statusOf } from "../../../src/dedup/groups/decision.ts";
+import { restorePair } from "../../../src/dedup/groups/pair-decisions.ts";
 import {
   acceptGroup,
   deleteGroup,
@@ -96,6 +97,30 @@ describe("decisions", () => {
       await bench.analyse();
       expect(statuses()).toEqual([status]);
     }
+  });
+
+  it("'not a duplicate' is open again when restored pairs hold all members together", async () => {
+    const bench = await small();
+    await bench.analyse();
+    const id = bench.groups()[0]?.row.id ?? "";
+    await decide(bench, id, GroupStatus.FALSE_POSITIVE);
+    for (const [a, b] of [
+      [1, 2],
+      [1, 3],
+    ] as const)
+      expect(
+        await bench.env.write((tx) => restorePair(tx, bench.index, { a, b, nowMs: 5 })),
+      ).toEqual([]);
+    await bench.analyse();
+    const found = (): unknown[] =>
+      bench.groups().map(({ row, decision }) => [row.members, statusOf(row, decision)]);
+    expect(found()).toEqual([[[1, 2, 3], GroupStatus.PENDING]]);
+    await bench.put(1, one, { title: "another title", pending: false });
+    await bench.analyse();
+    expect(found()).toEqual([[[1, 2, 3], GroupStatus.PENDING]]);
+    await decide(bench, id, GroupStatus.FALSE_POSITIVE);
+    await bench.analyse({ force: true });
+    expect(found()).toEqual([[[1, 2, 3], GroupStatus.FALSE_POSITIVE]]);
   });
 
   it("rest while a group has new members and stand while it only loses some", async () => {

@@ -309,7 +309,7 @@ export type GroupRow = Message<"steward.state.v1.GroupRow"> & {
 
   /**
    * Members are new since the group was last decided: they were not there, or after "not a
-   * duplicate" had another text.
+   * duplicate" had another text or were in a restored pair.
    *
    * @generated from field: bool gained = 13;
    */
