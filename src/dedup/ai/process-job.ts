@@ -2,8 +2,8 @@
  * The job that asks a model for suggestions, document by document. Each result is stored with its
  * cost in one write, so a run that is resumed after a crash continues behind it; only the requests
  * that were in flight at the crash are sent, and charged, again. A failure that ends the run leaves
- * every result as it is; one of a document becomes its result, unless what it has was applied: that
- * holds what a revert needs.
+ * every result as it is; one of a document becomes its result, unless what it has was applied, which
+ * holds what a revert needs, or is a suggestion and the failure may pass.
  */
 import { create } from "@bufbuild/protobuf";
 import { AiResultStatus } from "../../gen/steward/dedup/v1/ai_pb.ts";
@@ -249,7 +249,7 @@ async function processDocument(run: Run, docNo: number): Promise<void> {
   if (row === undefined) return;
   const text = await run.documents.fullText(row);
   if (text === undefined || text.trim() === "")
-    return await store(run, row, failedRow("no_content", "the document has no text"), undefined);
+    return await store(run, row, { found: failedRow("no_content", "the document has no text") });
   const user = userPrompt(row.title, text, config.maxContentLength);
   const outputTokens = outputTokensOf(config);
   const maxCostUsd =
@@ -279,10 +279,12 @@ async function processDocument(run: Run, docNo: number): Promise<void> {
     );
     costUsd = run.price === undefined ? 0 : costOf(run.price, asked);
     const spent = { ...asked, processingTimeMs: clock.monotonic() - startedMs };
-    const isOfRun = "failure" in asked.outcome && asked.outcome.scope === "run";
+    const scope = "failure" in asked.outcome ? asked.outcome.scope : undefined;
     const error = run.breaker.next(asked.outcome);
     if (error !== undefined) run.ending.abort(error);
-    await (isOfRun ? storeCost(run, spent) : store(run, row, rowOf(run, asked), spent));
+    await (scope === "run"
+      ? storeCost(run, spent)
+      : store(run, row, { found: rowOf(run, asked), spent, mayPass: scope === "retry" }));
   } finally {
     reservation.settle(costUsd);
   }
@@ -351,12 +353,19 @@ interface Spent extends TokenUsage {
   readonly processingTimeMs: number;
 }
 
-/** Stores the result, its cost and the totals of the run at once. Keeps what was applied. */
+interface Answered {
+  readonly found: Found;
+  /** Absent when nothing was asked. */
+  readonly spent?: Spent;
+  /** It failed, and might not another time. */
+  readonly mayPass?: boolean;
+}
+
+/** Stores the result, or keeps the present one, with its cost and the totals of the run at once. */
 async function store(
   run: Run,
   row: DocumentRow,
-  found: Found,
-  spent: Spent | undefined,
+  { found, spent, mayPass = false }: Answered,
 ): Promise<void> {
   const { config, totals, clock } = run;
   const costUsd = spent && addToTotals(run, spent);
@@ -381,7 +390,7 @@ async function store(
   totals.failed += isFailed ? 1 : 0;
   await run.job.commit((tx) => {
     // The document may have left during the request, which was charged all the same.
-    if (tx.get(documents, row.docNo) !== undefined) putResult(run, tx, result);
+    if (tx.get(documents, row.docNo) !== undefined) putResult(run, tx, { result, mayPass });
     if (spent === undefined) return;
     const { provider, model, createdAtMs: atMs } = result;
     addCharge(tx, { ...spent, provider, model, atMs, costUsd, hasResult: true });
@@ -389,10 +398,16 @@ async function store(
   run.report.answered({ provider: config.provider, isFailed, spent });
 }
 
-function putResult({ results }: Run, tx: Tx, result: AiResultRow): void {
+function putResult(
+  { results }: Run,
+  tx: Tx,
+  { result, mayPass }: { readonly result: AiResultRow; readonly mayPass: boolean },
+): void {
   const present = tx.get(aiResults, result.docNo);
-  if (result.status !== AiResultStatus.FAILED || present === undefined || !isApplied(present))
-    return results.add(tx, result);
+  const isWorthKeeping =
+    present !== undefined &&
+    (isApplied(present) || (mayPass && present.status !== AiResultStatus.FAILED));
+  if (result.status !== AiResultStatus.FAILED || !isWorthKeeping) return results.add(tx, result);
   // While the outcome of applying it is not known, its message says that.
   if (present.applyingFields.length === 0)
     present.errorMessage = `a run could not process the document again: ${result.errorMessage}`;

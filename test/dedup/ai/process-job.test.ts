@@ -175,6 +175,31 @@ describe("a document that a model refuses", () => {
     expect(results.byId("result-1")).toMatchObject({ applyingFields: [1], errorMessage });
   });
 
+  it.each([AiResultStatus.PENDING, AiResultStatus.REJECTED])(
+    "keeps a suggestion of status %i when the failure may pass, and gets the next one",
+    async (status) => {
+      const bench = await openAiBench(2);
+      await bench.putResult(1, { status });
+      const passing = failed("provider_error", "the provider answered 503", "retry");
+      bench.failing = () => ({ ...passing, retryAfterMs: 1 });
+      const running = await bench.open();
+      const { results } = running;
+      expect(await running.process({ reprocess: true })).toMatchObject({
+        processed: 2,
+        failed: 2,
+      });
+      expect(results.byId("result-1")).toMatchObject({
+        status,
+        errorMessage: "a run could not process the document again: the provider answered 503",
+      });
+      expect(results.row(2)).toMatchObject({ status: AiResultStatus.FAILED });
+      bench.failing = () => undefined;
+      await running.process({ reprocess: true });
+      expect(results.row(1)).toMatchObject({ status: AiResultStatus.PENDING });
+      expect(results.row(1)?.id).not.toBe("result-1");
+    },
+  );
+
   it("gets a failed result where nothing was applied", async () => {
     const bench = await openAiBench(2);
     await bench.putResult(1);
