@@ -243,15 +243,24 @@ describe("stored events", () => {
         expect((await events(daemon)).stats.recorded).toBeGreaterThanOrEqual(before + CAPACITY),
       { timeout: 60_000, interval: 100 },
     );
-    const { stats, retained, truncated, matched, next_cursor } = await events(daemon, "?limit=60");
-    expect([retained, truncated, stats.retained, matched]).toEqual([
-      CAPACITY,
-      true,
-      CAPACITY,
-      CAPACITY,
-    ]);
-    expect(stats.evicted).toBe(stats.recorded - CAPACITY);
-    expect((await events(daemon, `?cursor=${next_cursor}`)).returned).toBe(40);
+    await vi.waitFor(
+      async () => {
+        const page = await events(daemon, "?limit=60");
+        const older = await events(daemon, `?cursor=${page.next_cursor}`);
+        // The simulated network may have a change of its own meanwhile.
+        expect(older.stats.recorded).toBe(page.stats.recorded);
+        const { stats, retained, truncated, matched } = page;
+        expect([retained, truncated, stats.retained, matched]).toEqual([
+          CAPACITY,
+          true,
+          CAPACITY,
+          CAPACITY,
+        ]);
+        expect(stats.evicted).toBe(stats.recorded - CAPACITY);
+        expect(older.returned).toBe(40);
+      },
+      { timeout: 60_000, interval: 100 },
+    );
     await vi.waitFor(
       async () => {
         // The simulated network may have a change of its own meanwhile.

@@ -312,7 +312,8 @@ describe("a network that fails", () => {
       const [dead, alive] = status.networks;
       expect([dead?.failing > 3, alive?.failing]).toEqual([true, 0]);
     }, SOON);
-    expect((await rest(daemon, "GET", "/readyz")).text).toBe("ok\n");
+    // The first good run may be still to come, and the thread reports it once a second.
+    await expect.poll(async () => (await rest(daemon, "GET", "/readyz")).text).toBe("ok\n");
     const status = await statusOf(daemon);
     expect([
       status.service.network,
@@ -346,10 +347,9 @@ describe("the services in the status", () => {
       workers: expect.any(Number) as number,
       heap_alloc: expect.stringMatching(/^\d+\.\d MiB$/) as string,
     });
-    expect([
-      status.runtime.heap_alloc_series.length,
-      status.throughput.metric_points_per_sec_series,
-    ]).toEqual([1, [0]]);
+    // A sample is taken at the start, and one every ten seconds.
+    expect(status.runtime.heap_alloc_series.length).toBeGreaterThan(0);
+    expect(new Set(status.throughput.metric_points_per_sec_series)).toEqual(new Set([0]));
     expect(status.service).toMatchObject({
       name: "steward",
       version: stewardVersion(),

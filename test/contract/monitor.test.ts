@@ -44,8 +44,11 @@ function configuration(estate: Estate, receiver: Receiver, state: string): strin
   return JSON.stringify({ ...house, ...bothNetworks(estate) });
 }
 
-/** Waits until every collector of both networks had a good run. */
-async function collected(receiver: Receiver): Promise<void> {
+/**
+ * Waits until every collector of both networks had a good run, and until the process knows it: the
+ * monitor's thread reports its state once a second.
+ */
+async function collected(receiver: Receiver, daemon: Daemon): Promise<void> {
   await vi.waitFor(
     () => {
       const good = receiver
@@ -59,6 +62,7 @@ async function collected(receiver: Receiver): Promise<void> {
     },
     { timeout: 60_000, interval: 100 },
   );
+  await expect.poll(async () => (await rest(daemon, "GET", "/readyz")).status).toBe(200);
 }
 
 const pullPort = (daemon: Daemon): number =>
@@ -88,8 +92,7 @@ it.skipIf(!promtool || !prometheus)(
       .replace(receiver.endpoint, `127.0.0.1:${receiver.port}`)
       .replace('"otlp":{', '"otlp":{"protocol":"grpc","tls":{"insecure":true},');
     const daemon = await startDaemon({ config });
-    await collected(receiver);
-    expect((await rest(daemon, "GET", "/readyz")).status).toBe(200);
+    await collected(receiver, daemon);
     const port = pullPort(daemon);
     const check = spawnSync("promtool", ["check", "metrics"], {
       input: await (await fetch(`http://127.0.0.1:${port}/metrics`)).text(),
@@ -225,8 +228,7 @@ it("a checkpoint file that is damaged is set aside and said so, and the monitor 
   const state = temporaryFolder();
   writeFileSync(join(state, "checkpoints.mdb"), Buffer.alloc(65_536, "no checkpoints at all "));
   const daemon = await startDaemon({ config: configuration(estate, receiver, state) });
-  await collected(receiver);
-  expect((await rest(daemon, "GET", "/readyz")).status).toBe(200);
+  await collected(receiver, daemon);
   expect(await daemon.stop()).toEqual({ code: 0, signal: null });
   expect(daemon.stderr.filter((line) => line.includes("it was renamed"))).toHaveLength(1);
   const files = readdirSync(state);

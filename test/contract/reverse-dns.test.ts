@@ -44,7 +44,13 @@ it("names external addresses by reverse DNS, shows it in status and metrics, and
   await using receiving = await startReceiving({
     streaming: { enabled: true, listen: "127.0.0.1:0", token: TOKEN },
     enrichment: {
-      reverse_dns: { enabled: true, server: dns.address, acknowledge_cardinality: true },
+      // No question may run out of time on a busy machine: each is counted.
+      reverse_dns: {
+        enabled: true,
+        server: dns.address,
+        timeout: "60s",
+        acknowledge_cardinality: true,
+      },
     },
   });
   const { daemon } = receiving;

@@ -83,6 +83,7 @@ function reader(
       .replace(/github\/token\/\w+/, "LEASE")
       .replaceAll(/https?:\/\/[\w.:]+/g, "URL")
       .replaceAll(/\d+ (?:h|min|s)\b/g, "# min")
+      .replaceAll(/\b(?:\d+[dhm])+\d+s\b/g, "#s")
       .replaceAll(/\d+(?:\.\d+)?/g, "#")
       .replaceAll(/ +/g, " ")
       .replace(/ (?:ahead of|behind) the/, " from the");

@@ -1,6 +1,6 @@
 import type { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { delay, systemClock } from "../../src/kernel/base/clock.ts";
+import { systemClock, type Clock } from "../../src/kernel/base/clock.ts";
 import { createLog } from "../../src/kernel/base/log.ts";
 import { createPool } from "../../src/kernel/pool/pool.ts";
 import { createCpuRecorder } from "../../src/profiling/cpu.ts";
@@ -19,10 +19,18 @@ afterEach(async () => {
 describe("Profiles of this process", () => {
   it("show a busy function of this thread and of another by name, with about its time, and no idleness", async () => {
     workers.push(await openBusyWorker("miller"));
-    const profiles = createProfiles({ clock: systemClock, heap: createHeapSampler(systemClock) });
+    const begun = Promise.withResolvers<void>();
+    const clock: Clock = {
+      ...systemClock,
+      timer(atMs, run) {
+        begun.resolve();
+        return systemClock.timer(atMs, run);
+      },
+    };
+    const profiles = createProfiles({ clock, heap: createHeapSampler(systemClock) });
     const recording = profiles.cpu(6_000, never);
-    // The recorder begins first.
-    await delay(systemClock, 50);
+    // It waits for its end once all threads were told to begin.
+    await begun.promise;
     turnMill(500);
     const late = await openBusyWorker("late");
     workers.push(late);

@@ -21,9 +21,15 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   timer(atMonotonicMs, run) {
-    const waitMs = Math.min(MAX_TIMER_MS, Math.max(0, atMonotonicMs - performance.now()));
-    const handle = setTimeout(run, waitMs);
-    handle.unref();
+    let handle: NodeJS.Timeout;
+    const wait = (): void => {
+      const waitMs = Math.ceil(atMonotonicMs - performance.now());
+      handle = setTimeout(fire, Math.min(MAX_TIMER_MS, Math.max(0, waitMs)));
+      handle.unref();
+    };
+    // Node counts whole milliseconds from the last whole one, so that it may be a little early.
+    const fire = (): void => (performance.now() < atMonotonicMs ? wait() : run());
+    wait();
     return { [Symbol.dispose]: () => clearTimeout(handle) };
   },
 };

@@ -41,7 +41,7 @@ function backend(url: string, changes: Partial<AnnotationOptions> = {}) {
       url,
       token: { sentSecret: "glsa_x", origin: "test" },
       dashboardUid: "",
-      timeoutMs: 2_000,
+      timeoutMs: 60_000,
       maxPerMinute: 60,
       queueSize: 4,
       rollupIntervalMs: 0,

@@ -36,7 +36,7 @@ const configured: NodeTargetOptions = {
   tls: { caFile: "", certFile: "", keyFile: "", serverName: "", insecureSkipVerify: false },
 };
 const never = new AbortController().signal;
-const limits = { timeoutMs: 2_000, maxResponseBytes: 1_000, version: "1.2.3" };
+const limits = { timeoutMs: 60_000, maxResponseBytes: 1_000, version: "1.2.3" };
 
 async function ask(
   url: string,

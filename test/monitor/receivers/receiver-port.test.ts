@@ -1,13 +1,15 @@
-import { createServer, type AddressInfo } from "node:net";
+import { createServer } from "node:net";
 import { expect, it, vi } from "vitest";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { createLog } from "../../../src/kernel/base/log.ts";
 import { createReceiverPort } from "../../../src/monitor/receivers/receiver-port.ts";
+import { freePort } from "../../support/free-port.ts";
 
 it("a receiver whose port is taken says so, retries, and is healthy once it is free", async () => {
+  // One that nobody else is given while it is free.
+  const port = await freePort();
   const taken = createServer();
-  await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
-  const { port } = taken.address() as AddressInfo;
+  await new Promise<void>((resolve) => taken.listen(port, "127.0.0.1", resolve));
   const lines: string[] = [];
   const log = createLog({
     level: "info",
