@@ -21,9 +21,16 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   timer(atMonotonicMs, run) {
-    const waitMs = Math.min(MAX_TIMER_MS, Math.max(0, atMonotonicMs - performance.now()));
-    const handle = setTimeout(run, waitMs);
-    handle.unref();
+    const arm = (): NodeJS.Timeout => {
+      const waitMs = Math.ceil(atMonotonicMs - performance.now());
+      return setTimeout(look, Math.min(MAX_TIMER_MS, Math.max(0, waitMs))).unref();
+    };
+    // Node counts whole milliseconds from when the turn began, and so runs some timers early.
+    const look = (): void => {
+      if (performance.now() < atMonotonicMs) handle = arm();
+      else run();
+    };
+    let handle = arm();
     return { [Symbol.dispose]: () => clearTimeout(handle) };
   },
 };
