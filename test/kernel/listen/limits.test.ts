@@ -430,7 +430,7 @@ describe("a listener", () => {
     const releases: (() => void)[] = [];
     const listener = await listen(
       (_request, response) => void releases.push(() => response.end("served")),
-      { admissionMs: 100, owner: { requests: 1 } },
+      { admissionMs: 1_000, owner: { requests: 1 } },
     );
     const clients = await Promise.all([1, 2].map(() => connectRaw(listener.port)));
     const [first, second] = clients;
