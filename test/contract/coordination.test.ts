@@ -3,7 +3,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, describe, expect, it, vi } from "vitest";
-import { hasEtcd, startEtcd, startProxy } from "../monitor/coordination/etcd.ts";
+import {
+  type Etcd,
+  hasEtcd,
+  readKey,
+  startEtcd,
+  startProxy,
+} from "../monitor/coordination/etcd.ts";
 import { startApiServer } from "../monitor/coordination/kubernetes/api-server.ts";
 import { startReceiver } from "../support/otlp/receiver.ts";
 import { removeTemporaryFolders, rest, temporaryFolder } from "./daemon.ts";
@@ -33,6 +39,13 @@ const FAILED_EXPORT: ReadonlySet<string> = new Set([
   "svc.export.failures",
   "svc.export.lost",
 ]);
+
+/** Up to where the audit log was read, as the holder of the lease keeps it for the next one. */
+async function auditReadTo(etcd: Etcd): Promise<number> {
+  const text = (await readKey(etcd, "/steward/steward-monitor/positions")) ?? "{}";
+  const networks = Object.values(JSON.parse(text) as Record<string, Record<string, number>>);
+  return Math.max(0, ...networks.map((marks) => marks["mark/auditlogs"] ?? 0));
+}
 
 /** The metrics of a standby by its page. */
 function documented(): string[] {
@@ -172,11 +185,15 @@ describe.skipIf(!hasEtcd)("replicas", () => {
       await holderOf([first]);
       change(1);
       change(2);
+      const changedMs = Date.now();
       await vi.waitFor(() => expect(groups()).toEqual(["probe-1", "probe-2"]), SOON);
       const second = await startReplica("second", { estate, exported, etcd, sections });
       await vi.waitFor(async () => expect(await roleOf(second)).toMatch(/^on: standby: /), SOON);
       // What was read is known to the others a moment later.
-      await pause(2_500);
+      await vi.waitFor(
+        async () => expect(await auditReadTo(etcd)).toBeGreaterThan(changedMs),
+        SOON,
+      );
       await first.daemon.stop(signal);
       change(3);
       await holderOf([second]);

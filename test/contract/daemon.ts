@@ -60,6 +60,14 @@ export function removeTemporaryFolders(): void {
 }
 
 /**
+ * Resolves when what a process wrote before something that was just received from it is read too:
+ * one turn of the event loop reads from all pipes and sockets, in any order.
+ */
+export async function readLines(): Promise<void> {
+  await nextTurn();
+}
+
+/**
  * Starts the daemon and waits for its start line; rejects with everything it said when it ends
  * before that.
  */
@@ -94,8 +102,7 @@ export async function watchStart(child: ChildProcess): Promise<Daemon> {
       createInterface(child.stdout).on("line", (line) => {
         stdout.push(line);
         const match = /^steward listening on (https?:\/\/\S+)$/.exec(line);
-        // What was logged before it is still to be read from the other pipe.
-        if (match?.[1]) void nextTurn().then(() => resolve(match[1] as string));
+        if (match?.[1]) void readLines().then(() => resolve(match[1] as string));
       });
     }
     void exited.then(({ code }) =>
@@ -134,6 +141,7 @@ export async function runSteward(
   const code = await new Promise<number | null>((resolve) =>
     child.on("close", (value) => resolve(value)),
   );
+  await readLines();
   return { code, stdout, stderr };
 }
 
@@ -160,6 +168,7 @@ export async function rest(
   if (body !== undefined) init.body = typeof body === "string" ? body : JSON.stringify(body);
   const answer = await fetch(daemon.url + path, init);
   const text = await answer.text();
+  await readLines();
   return {
     status: answer.status,
     headers: answer.headers,

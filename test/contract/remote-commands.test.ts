@@ -58,10 +58,18 @@ beforeAll(async () => {
   };
   demo = await startDaemon({ args: ["-demo"], env: environment });
   const headers = { authorization: `Bearer ${TOKEN}` };
+  const jsonAt = async (path: string): Promise<any> =>
+    (await rest(demo, "GET", path, undefined, headers)).json;
+  // Each service has done its first work: the readers of this file take it as done.
   await vi.waitFor(
     async () => {
-      const { json } = await rest(demo, "GET", "/api/v1/dashboard", undefined, headers);
-      expect(json.data.pendingGroups).toBeGreaterThan(0);
+      expect((await rest(demo, "GET", "/readyz")).status).toBe(200);
+      expect((await jsonAt("/api/v1/dashboard")).data.pendingGroups).toBeGreaterThan(0);
+      const jobs = (await jsonAt("/api/v1/jobs")).data as readonly { readonly status: string }[];
+      expect(jobs.filter(({ status }) => !["completed", "failed"].includes(status))).toEqual([]);
+      expect((await jsonAt("/api/status.json")).devices.length).toBeGreaterThan(20);
+      expect((await jsonAt("/api/events.json?limit=5")).rows).toHaveLength(5);
+      expect((await jsonAt("/api/tokens.json")).newest_leases.length).toBeGreaterThan(1);
     },
     { timeout: 60_000, interval: 100 },
   );

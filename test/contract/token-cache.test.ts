@@ -15,6 +15,9 @@ import {
 
 const CI = { installation_id: 1001, permissions: "contents=read", repositories: "web,api" };
 
+/** The record of a request for a token of the permission set. */
+const REQUESTED = /^(?=.*"type":"request").*"path":"github\/token\/ci"/gm;
+
 let vault: VaultDaemon;
 let host: CodeHost;
 
@@ -77,6 +80,18 @@ async function login(body: object = {}): Promise<string> {
   });
   expect([answer.status, answer.text]).toEqual([200, answer.text]);
   return answer.json.auth.client_token;
+}
+
+/** Holds the next mint at the platform until so many requests for a token have come to the daemon. */
+function holdMint(requests: number): void {
+  const asked = (): number =>
+    readFileSync(join(vault.state, "audit.log"), "utf8").match(REQUESTED)?.length ?? 0;
+  const before = asked();
+  const until = vi
+    .waitFor(() => expect(asked()).toBe(before + requests), { timeout: 60_000 })
+    // What is recorded after theirs is answered after they began to wait.
+    .then(() => vault.ask("GET", "sys/mounts"));
+  host.faults.next("mint", { kind: "hold", until });
 }
 
 async function metric(name: string): Promise<number> {
@@ -201,8 +216,7 @@ describe("equal requests", () => {
 
   it("of which one fails all fail, and nothing of it is kept", async () => {
     host.estate.change(1001, { suspendedAt: "2026-01-01T00:00:00Z" });
-    // All have come long before the answer does.
-    host.faults.next("mint", { kind: "delay", ms: 5_000 });
+    holdMint(6);
     const statuses: number[] = [];
     expect(
       await calls(
@@ -219,7 +233,7 @@ describe("equal requests", () => {
   });
 
   it("do not suffer when one who waits goes away, even the first", async () => {
-    host.faults.next("mint", { kind: "delay", ms: 2_000 });
+    holdMint(4);
     const gone = new AbortController();
     const before = host.requests().mint;
     const first = fetch(`${vault.daemon.url}/v1/github/token/ci`, {

@@ -9,7 +9,7 @@ import type { CodeHost } from "../../src/demo/code-host/code-host.ts";
 import { systemClock } from "../../src/kernel/base/clock.ts";
 import { systemIds } from "../../src/kernel/base/ids.ts";
 import { createLog } from "../../src/kernel/base/log.ts";
-import { type Daemon, startDaemon, temporaryFolder } from "./daemon.ts";
+import { type Daemon, readLines, startDaemon, temporaryFolder } from "./daemon.ts";
 
 /** An answer of the Vault API. */
 export interface VaultAnswer {
@@ -74,7 +74,8 @@ export function vaultRequest(
               answer.headers["content-type"]?.startsWith("application/json") === true
                 ? JSON.parse(whole)
                 : undefined;
-            resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text: whole, json });
+            const { statusCode: status = 0, headers: received } = answer;
+            void readLines().then(() => resolve({ status, headers: received, text: whole, json }));
           });
       },
     );

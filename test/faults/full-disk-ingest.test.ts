@@ -16,7 +16,12 @@ const REFUSED = { kind: "refuse", grpc: 14, http: 503 } as const;
 function fill(disk: string, leave: number): string {
   const { bavail, bsize } = statfsSync(disk);
   const ballast = join(disk, "ballast");
-  writeFileSync(ballast, new Uint8Array(Math.max(0, bavail * bsize - leave)));
+  try {
+    writeFileSync(ballast, new Uint8Array(Math.max(0, bavail * bsize - leave)));
+  } catch (error) {
+    // The daemon took some of it meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+  }
   return ballast;
 }
 

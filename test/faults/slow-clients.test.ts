@@ -4,6 +4,8 @@ import { startGateway } from "../gateway/start-gateway.ts";
 
 /** Far fewer than the places there are; `admission.test.ts` has thousands. */
 const CLIENTS = 100;
+/** As shipped. */
+const HEADER_MS = 10_000;
 const HEAD = "GET /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\n";
 const BODY =
   "POST /steward.dedup.v1.JobService/GetJob HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n";
@@ -63,7 +65,8 @@ it(`${CLIENTS} clients that send a byte at a time are all cut off, and a quick o
   await Promise.all(slow.map(({ closed }) => closed));
   await expect.poll(() => gateway.inFlight()).toBe(0);
   expect(gateway.connections()).toBeLessThan(20);
-  expect(slowestMs).toBeLessThan(2000);
+  // Nobody waits until the slow ones are cut.
+  expect(slowestMs).toBeLessThan(HEADER_MS);
   // Both ends live in this process: at most 100 KiB for each pair.
   expect(process.memoryUsage().rss - before).toBeLessThan(64 * 2 ** 20 + CLIENTS * 100 * 1024);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);

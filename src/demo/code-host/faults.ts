@@ -37,6 +37,8 @@ export type Fault =
   | ({ readonly kind: "garbage" } & MayHaveEffect)
   /** The true answer, later. */
   | ({ readonly kind: "delay"; readonly ms: number } & MayHaveEffect)
+  /** The true answer, once `until` has resolved. */
+  | { readonly kind: "hold"; readonly until: Promise<unknown> }
   /** The true answer, `bytes` (default 1) every `intervalMs`. */
   | { readonly kind: "drip"; readonly intervalMs: number; readonly bytes?: number }
   /** The first `bytes` (default half) of the true answer, then the end of the connection. */

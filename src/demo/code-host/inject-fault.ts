@@ -2,6 +2,7 @@
  * Applies an injected fault to a request on its real connection. A fault ends when the client
  * disconnects or the host stops.
  */
+import { orAborted } from "../../kernel/async/wait.ts";
 import { delay } from "../../kernel/base/clock.ts";
 import { closing, send, type Outgoing } from "../serving/outgoing.ts";
 import { drip, oversize, reset, truncate, type Exchange } from "../serving/wrong-answers.ts";
@@ -31,6 +32,12 @@ export async function injectFault(fault: Fault, exchange: FaultyExchange): Promi
       return reset(exchange.request);
     case "delay":
       return later(fault, exchange);
+    case "hold":
+      await orAborted(fault.until, closing(exchange.response)).then(
+        () => send(exchange.response, exchange.toOutgoing(exchange.perform())),
+        () => undefined,
+      );
+      return;
     case "drip":
       return drip(
         exchange.toOutgoing(exchange.perform()),

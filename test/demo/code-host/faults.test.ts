@@ -102,6 +102,24 @@ describe("faults", () => {
     expect(await hung).toBeInstanceOf(Error);
   });
 
+  it("hold the true answer until they are told to let it go, and nothing of a client that left", async () => {
+    const { host, mint } = await startHost();
+    const release = Promise.withResolvers<void>();
+    host.faults.next("mint", { kind: "hold", until: release.promise });
+    const held = mint();
+    while (host.requests().mint < 1) await new Promise((resolve) => setImmediate(resolve));
+    expect((await mint()).status).toBe(201);
+    expect(host.counts().minted).toBe(1);
+    release.resolve();
+    expect((await held).status).toBe(201);
+    host.faults.next("mint", { kind: "hold", until: new Promise(() => undefined) });
+    const left = mint().catch((error: unknown) => error);
+    while (host.requests().mint < 3) await new Promise((resolve) => setImmediate(resolve));
+    await host.stop();
+    expect(await left).toBeInstanceOf(Error);
+    expect(host.counts().minted).toBe(2);
+  });
+
   it("drip and bloat the true answer, whole in the end", async () => {
     const { host, mint } = await startHost();
     host.faults.next("mint", { kind: "drip", intervalMs: 1, bytes: 50 });

@@ -74,6 +74,21 @@ async function working(vault: VaultDaemon, made: Made): Promise<string[]> {
 
 const ALL = ["service", "batch", "wrapping", "secret id"];
 
+/** Made to end during the test. On a busy machine some of it may end before it is seen. */
+async function makeShort(
+  vault: VaultDaemon,
+): Promise<{ readonly made: Made; readonly ttlSeconds: number }> {
+  for (let ttlSeconds = TTL_SECONDS; ; ttlSeconds *= 2) {
+    const made = await make(vault, ttlSeconds);
+    const seen = await working(vault, made);
+    if (seen.length === ALL.length) return { made, ttlSeconds };
+    expect([ttlSeconds < 60, performance.now() - made.madeAtMs > ttlSeconds * 1_000]).toEqual([
+      true,
+      true,
+    ]);
+  }
+}
+
 async function restart(
   vault: VaultDaemon,
   clock: ShimClock,
@@ -98,19 +113,18 @@ describe.skipIf(library === undefined)("a daemon whose wall clock is set", () =>
     async (boot) => {
       const clock = createShimClock(library ?? "");
       const first = await startVault({ env: clock.env });
-      const made = await make(first, TTL_SECONDS);
-      expect(await working(first, made)).toEqual(ALL);
+      const { made, ttlSeconds } = await makeShort(first);
       const second = await restart(first, clock, { wall: -3_000 * DAY_SECONDS, boot });
       const shown = await second.ask("POST", "auth/token/lookup", {
         body: { token: made.service },
       });
-      if (shown.status === 200) expect(shown.json.data.ttl).toBeLessThanOrEqual(TTL_SECONDS);
+      if (shown.status === 200) expect(shown.json.data.ttl).toBeLessThanOrEqual(ttlSeconds);
       expect(
         second.daemon.stderr.filter((line) =>
           line.includes("the wall clock was set back while Steward was down"),
         ),
       ).toHaveLength(1);
-      await expectEnd(second, made, TTL_SECONDS);
+      await expectEnd(second, made, ttlSeconds);
       await second.daemon.stop();
     },
   );
@@ -124,11 +138,10 @@ describe.skipIf(library === undefined)("a daemon whose wall clock is set", () =>
     expect(
       future.daemon.stderr.filter((line) => line.includes("the wall clock is further ahead")),
     ).toHaveLength(1);
-    const meanwhile = await make(future, TTL_SECONDS);
-    expect(await working(future, meanwhile)).toEqual(ALL);
+    const { made: meanwhile, ttlSeconds } = await makeShort(future);
     const undone = await restart(future, clock, { wall: 0, boot: "boot-3" });
     expect(await working(undone, old)).toEqual(ALL);
-    await expectEnd(undone, meanwhile, TTL_SECONDS);
+    await expectEnd(undone, meanwhile, ttlSeconds);
     expect(await working(undone, old)).toEqual(ALL);
     await undone.daemon.stop();
   });

@@ -54,6 +54,17 @@ export async function startEtcd(): Promise<Etcd> {
   };
 }
 
+/** The text of a key; undefined while there is none. */
+export async function readKey(
+  { endpoint }: Pick<Etcd, "endpoint">,
+  key: string,
+): Promise<string | undefined> {
+  const body = JSON.stringify({ key: Buffer.from(key).toString("base64") });
+  const answer = await fetch(`http://${endpoint}/v3/kv/range`, { method: "POST", body });
+  const { kvs = [] } = (await answer.json()) as { readonly kvs?: readonly { value: string }[] };
+  return kvs[0] && Buffer.from(kvs[0].value, "base64").toString("utf8");
+}
+
 /** As an operator deletes it. */
 export async function deleteKey({ endpoint }: Pick<Etcd, "endpoint">, key: string): Promise<void> {
   const body = JSON.stringify({ key: Buffer.from(key).toString("base64") });

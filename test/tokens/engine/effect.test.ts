@@ -135,12 +135,18 @@ describe("the host", () => {
 
   it("is refused beyond 256 calls at once, with a time to come back", async () => {
     await using room = await startEngineRoom();
-    room.codeHost.faults.next("mint", { kind: "delay", ms: 300 }, 64);
+    let refusals = 0;
+    const allAsked = Promise.withResolvers<void>();
+    room.codeHost.faults.next("mint", { kind: "hold", until: allAsked.promise }, 64);
     const all = await Promise.all(
       Array.from({ length: 300 }, () =>
         room.ask("create", "token", { installation_id: 1001 }).then(
           () => "minted",
-          (error: unknown) => error as { readonly code: string; readonly retryAfterMs?: number },
+          (error: unknown) => {
+            refusals += 1;
+            if (refusals === 44) allAsked.resolve();
+            return error as { readonly code: string; readonly retryAfterMs?: number };
+          },
         ),
       ),
     );

@@ -179,11 +179,14 @@ describe.skipIf(withoutPluginHost !== undefined)("faults around the plugin", () 
   it("revokes a token that the host no longer waits for", async () => {
     const { codeHost } = estate.demo;
     const minted = codeHost.minted().length;
-    codeHost.faults.next("mint", { kind: "delay", ms: 2_000 });
+    const isGone = Promise.withResolvers<void>();
+    codeHost.faults.next("mint", { kind: "hold", until: isGone.promise });
+    // Long enough for the request to reach GitHub on a busy machine.
     const { error } = await estate.host.request(MOUNT, "update", "token", {
       data: { installation_id: estate.demo.installationId },
-      timeout_ms: 1_000,
+      timeout_ms: 4_000,
     });
+    isGone.resolve();
     expect(error?.message).toContain("DeadlineExceeded");
     await expect.poll(() => codeHost.minted().length).toBe(minted + 1);
     await expect.poll(() => codeHost.minted().at(-1)?.revokedAtMs).toBeDefined();
@@ -191,7 +194,7 @@ describe.skipIf(withoutPluginHost !== undefined)("faults around the plugin", () 
 
   it.each(["BAO", "VAULT"])("reads the variables of the host as %s spells them", async (name) => {
     await using other = await startPluginEstate({ env: [`${name}_PLUGIN_MLOCK_ENABLED=true`] });
-    expect(other.host.log.join("\n")).toContain("lock their memory");
+    await expect.poll(() => other.host.log.join("\n")).toContain("lock their memory");
   });
 
   it("is not started when its file is another one than was registered", async () => {

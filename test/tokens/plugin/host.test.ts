@@ -175,9 +175,9 @@ describe.skipIf(withoutPluginHost !== undefined)("the plugin in a host of go-plu
     await asked("delete", "permissionset/large");
   });
 
-  it("logs in the host's form (trap 12)", () => {
-    const lines = estate.host.log.map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(lines).toContainEqual(
+  it("logs in the host's form (trap 12)", async () => {
+    const lines = () => estate.host.log.map((line) => JSON.parse(line) as Record<string, unknown>);
+    await expect.poll(lines).toContainEqual(
       expect.objectContaining({
         "@level": "info",
         "@message": "plugin starts",
