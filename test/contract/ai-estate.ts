@@ -24,7 +24,7 @@ export interface AiEstate {
 export const HELD = { kind: "delay", ms: 2 ** 40 } as const satisfies Fault;
 
 /** A clock whose longest timers run when the test says so. */
-function createHeldClock(): Clock & Pick<AiEstate, "release"> {
+export function createHeldClock(): Clock & Pick<AiEstate, "release"> {
   const held = new Set<() => void>();
   return {
     ...systemClock,

@@ -307,7 +307,11 @@ describe("a run", () => {
   it("sends no more requests at once than its setting allows", async () => {
     await configure({ batchSize: 2 });
     provider.mostInFlight = 0;
+    const both = Promise.withResolvers<void>();
     provider.reply = async () => {
+      if (provider.mostInFlight >= 2) both.resolve();
+      await both.promise;
+      // A third one would come in this time.
       await new Promise((resolve) => setTimeout(resolve, 20));
       return suggestion();
     };

@@ -141,9 +141,12 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
     await vi.waitFor(async () => expect(await rows(page)).toBeGreaterThanOrEqual(EVENTS), SOON);
     const before = await rows(page);
     change({ actor: { ...ada, loginName: "newest@corp.test" } });
-    await page.locator("tbody tr").first().getByText("newest@corp.test").waitFor();
-    // The simulated network may have a change of its own meanwhile.
-    expect(await rows(page)).toBeGreaterThan(before);
+    // The simulated network may have a change of its own meanwhile, also a newer one.
+    await page.locator("tbody tr", { hasText: "newest@corp.test" }).waitFor();
+    const shown = await page.locator("tbody tr").allInnerTexts();
+    const placeOf = (actor: string): number => shown.findIndex((row) => row.includes(actor));
+    expect(placeOf("newest@corp.test")).toBeLessThan(placeOf(REFUSED));
+    expect(shown.length).toBeGreaterThan(before);
     for (let at = 0; at < CAPACITY; at += 1) change();
     await page.getByText("The store is full.").waitFor();
     await page.getByText(/older entries were dropped and cannot be shown/).waitFor();

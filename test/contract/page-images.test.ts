@@ -100,11 +100,8 @@ describe.skipIf(chromiumPath === undefined)("pictures of pages in a real browser
           await page.goto(`${daemon.url}${path}`);
           await ready(page);
           const width = missing ? 0 : 124;
-          await page
-            .locator("img[data-page]")
-            .last()
-            .scrollIntoViewIfNeeded({ timeout: 2_000 })
-            .catch(() => undefined);
+          // Pictures are loaded when their place comes near.
+          await page.locator(".page-frame").last().scrollIntoViewIfNeeded();
           await expect.poll(() => widths(page), SOON).toEqual(Array(count).fill(width));
           await expect
             .poll(() => page.locator(".no-image:visible").count(), SOON)

@@ -7,6 +7,7 @@ import type { Paperless } from "../../src/demo/paperless/paperless.ts";
 import { systemClock } from "../../src/kernel/base/clock.ts";
 import { systemIds } from "../../src/kernel/base/ids.ts";
 import { silent } from "../demo/control-plane/support.ts";
+import { createHeldClock, HELD } from "./ai-estate.ts";
 import {
   type Daemon,
   jobEnd,
@@ -31,9 +32,9 @@ function textOf(number: number): string {
   return Array.from({ length: 40 }, word).join(" ");
 }
 
-async function startArchive(): Promise<Paperless> {
+async function startArchive(clock = systemClock): Promise<Paperless> {
   return await startPaperless({
-    clock: systemClock,
+    clock,
     ids: systemIds,
     log: silent,
     fill(estate) {
@@ -378,11 +379,12 @@ describe("a sync that is killed", () => {
 });
 
 it("a Paperless-ngx that is slow to answer is synced though a client that asked it first goes away", async () => {
-  const sim = await startArchive();
+  const clock = createHeldClock();
+  const sim = await startArchive(clock);
   onTestFinished(() => sim.stop());
   const daemon = await startDaemon({ config: configOf(sim, temporaryFolder()) });
   onTestFinished(async () => void (await daemon.stop()));
-  sim.faults.next("statistics", { kind: "delay", ms: 10_000 });
+  sim.faults.next("statistics", HELD);
   const before = sim.requests()["statistics"] ?? 0;
   const client = new AbortController();
   const asked = fetch(`${daemon.url}/api/v1/paperless/trash`, { signal: client.signal });
@@ -395,6 +397,9 @@ it("a Paperless-ngx that is slow to answer is synced though a client that asked 
     .toBe("running");
   client.abort();
   await expect(asked).rejects.toThrow("aborted");
+  // Once the daemon answers another one, it has heard that this one is gone.
+  await rest(daemon, "GET", "/api/v1/health");
+  clock.release();
   const job = await jobEnd(daemon, jobId);
   expect([job.status, job.errorMessage]).toEqual(["completed", null]);
   expect(job.result.inserted).toBe(DOCUMENTS);

@@ -429,6 +429,8 @@ describe.skipIf(chromiumPath === undefined)("the pages of a review in a real bro
         timeout: 60_000,
       })
       .toBe(0);
+    // The notice goes when the analysis begins.
+    await settled();
     await set(0.75);
     await rest(daemon, "POST", "/api/v1/analysis", {});
     await settled();

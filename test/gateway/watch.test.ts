@@ -110,6 +110,8 @@ describe("the observer of a gateway", () => {
     );
     await connected.getJob({ jobId: "x" }).catch(() => undefined);
     for await (const _event of connected.watchJob({ jobId: "x" })) break;
+    // The server hears of a client that leaves a moment later.
+    await until(5);
     const stream = connected.watchJob({ jobId: "x" })[Symbol.asyncIterator]();
     await stream
       .next()

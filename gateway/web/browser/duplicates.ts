@@ -56,6 +56,8 @@ async function refreshActivity(): Promise<void> {
   if (page.facts !== facts) return;
   page.draw(next);
   jobs.follow(next);
+  // Nobody followed what ended meanwhile.
+  if (loading.isOutdated(facts, next)) await reload();
 }
 
 /** Decides about the open group, else about the selected one. */

@@ -14,7 +14,11 @@ const TYPING_MS = 150;
 export interface LoadedPage<F> {
   /** Undefined before the first answer. */
   readonly facts: F | undefined;
-  /** Loads and draws. Never rejects: what cannot be read is part of the facts. */
+  /**
+   * Loads and draws. Where a newer request was made meanwhile, resolves when that one is drawn: who
+   * waits for a load then acts on what the page shows. Never rejects: what cannot be read is part
+   * of the facts.
+   */
   load(): Promise<void>;
   /** Loads when typing has paused. */
   loadSoon(): void;
@@ -34,6 +38,7 @@ export function createLoadedPage<F>(deps: LoadedPageDeps<F>): LoadedPage<F> {
   if (app === null) throw new Error("the page has no #app");
   let facts: F | undefined;
   let request = 0;
+  let newest: Promise<void> = Promise.resolve();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const draw = (next = facts): void => {
     facts = next;
@@ -45,16 +50,17 @@ export function createLoadedPage<F>(deps: LoadedPageDeps<F>): LoadedPage<F> {
     const { params } = readAddress();
     render(deps.view(facts, { params, nowMs: now(), zone: undefined, panel: undefined }), app);
   };
-  const load = async (): Promise<void> => {
+  const ask = async (): Promise<void> => {
     clearTimeout(timer);
     const mine = ++request;
     app.setAttribute("aria-busy", "true");
     const next = await deps.load(readAddress().params, facts);
-    if (mine !== request) return;
+    if (mine !== request) return await newest;
     app.removeAttribute("aria-busy");
     draw(next);
     deps.loaded?.(next);
   };
+  const load = (): Promise<void> => (newest = ask());
   return {
     get facts() {
       return facts;

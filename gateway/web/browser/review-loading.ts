@@ -12,6 +12,8 @@ export interface ReviewLoading {
   forget(): void;
   /** The state of the archives alone. */
   refreshActivity(before: DuplicatesFacts): Promise<DuplicatesFacts>;
+  /** Whether a sync or an analysis ended after `before` was loaded: the list is of the time before. */
+  isOutdated(before: DuplicatesFacts, next: DuplicatesFacts): boolean;
 }
 
 export function createReviewLoading(api: ReviewApi): ReviewLoading {
@@ -32,7 +34,14 @@ export function createReviewLoading(api: ReviewApi): ReviewLoading {
       const activity = await loadActivity(api);
       return { ...before, activity: valueOf(activity) === undefined ? before.activity : activity };
     },
+    isOutdated: (before, next) => endsOf(before) !== endsOf(next),
   };
+}
+
+/** When the newest sync and the newest analysis that were stored began and ended. */
+function endsOf({ activity }: DuplicatesFacts): string | undefined {
+  const known = valueOf(activity);
+  return known && `${known.sync.lastSyncAt} ${known.analysis.lastAnalysisAt}`;
 }
 
 async function openOf(api: ReviewApi, params: URLSearchParams): Promise<DuplicatesFacts["open"]> {

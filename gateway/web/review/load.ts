@@ -66,9 +66,11 @@ export async function loadDuplicates(
   params: URLSearchParams,
 ): Promise<DuplicatesFacts> {
   const id = params.get("group");
-  const [list, activity, open] = await Promise.all([
+  // An analysis that ends between the two may leave an activity that is too old, which is read
+  // again, and never a list that is older than the activity says.
+  const activity = await loadActivity(api);
+  const [list, open] = await Promise.all([
     read(() => api.groups(readFilters(params), PAGE_GROUPS)),
-    loadActivity(api),
     id === null || id === "" ? undefined : loadGroup(api, id, params.get("with") ?? undefined),
   ]);
   return { list, activity, open };

@@ -47,8 +47,9 @@ export async function loadSuggestions(
   params: URLSearchParams,
 ): Promise<SuggestionsFacts> {
   const id = params.get("result") ?? "";
-  const [overview, list, open] = await Promise.all([
-    loadOverview(api),
+  // A job that ends between the two is still followed to its end, after which all is read again.
+  const overview = await loadOverview(api);
+  const [list, open] = await Promise.all([
     read(() => api.results(readFilters(params), PAGE_RESULTS)),
     id === "" ? undefined : loadResult(api, id),
   ]);

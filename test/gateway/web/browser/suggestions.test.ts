@@ -121,3 +121,21 @@ describe.skipIf(chromiumPath === undefined)("applying all listed suggestions", (
     expect(await dialog(page).isVisible()).toBe(false);
   });
 });
+
+describe.skipIf(chromiumPath === undefined)("the list of suggestions", () => {
+  it("has what a job wrote that ended while the page was loaded", async () => {
+    const { page } = await openPage();
+    let rows: AiResultDetail[] = [];
+    await stubApi(page, {
+      "GET /ai/results": () => list(rows),
+      // The newest jobs, of which none runs any more.
+      "GET /jobs": () => {
+        rows = [ROW];
+        return data([]);
+      },
+    });
+    await page.goto(`${await startDocumentPages()}/suggestions`);
+    await ready(page);
+    await page.getByRole("link", { name: ROW.documentTitle }).waitFor();
+  });
+});

@@ -1,0 +1,113 @@
+/** `/duplicates` while jobs end and answers overtake one another. */
+import { describe, expect, it } from "vitest";
+import { activity, group, member, summary } from "../review/fixtures.ts";
+import { chromiumPath, openPage, ready, useChromium } from "./chromium.ts";
+import {
+  data,
+  jobEvent,
+  list,
+  startDocumentPages,
+  stubApi,
+  type ApiRequest,
+  type Reply,
+} from "./document-pages.ts";
+
+useChromium();
+
+const { sync, analysis } = activity();
+const ACCEPT = "POST /delete-plan/accept";
+/** More than the page waits between two looks at what the archives do. */
+const LATER_MS = 20_000;
+
+/** The list, and not one of the counts. */
+const isList = ({ line, query }: ApiRequest): boolean =>
+  line === "GET /duplicates" && query.get("limit") !== "1";
+const titles = (ids: readonly string[]): string[] => ids.map((id) => `Title ${id}`);
+
+describe.skipIf(chromiumPath === undefined)("the list of groups in a browser", () => {
+  it("has what an analysis found that ended while the page was loaded", async () => {
+    const { page } = await openPage();
+    let found = ["a"];
+    await stubApi(page, {
+      "GET /duplicates": () => list(found.map((id) => summary(id))),
+      "GET /analysis/status": () => {
+        found = ["a", "b"];
+        return data({ ...analysis, lastAnalysisAt: "2026-01-01T23:40:00.000Z" });
+      },
+    });
+    await page.goto(`${await startDocumentPages()}/duplicates`);
+    await ready(page);
+    await expect.poll(() => page.locator(".row-link").allTextContents()).toEqual(titles(found));
+  });
+
+  it("is read again after an analysis that began and ended while nobody looked", async () => {
+    const { page } = await openPage();
+    await page.clock.install({ time: 0 });
+    let [found, lastAnalysisAt] = [["a"], analysis.lastAnalysisAt];
+    const requests = await stubApi(page, {
+      "GET /duplicates": () => list(found.map((id) => summary(id))),
+      "GET /analysis/status": () => data({ ...analysis, lastAnalysisAt }),
+    });
+    await page.goto(`${await startDocumentPages()}/duplicates`);
+    await ready(page);
+    await expect.poll(() => page.locator(".row-link").allTextContents()).toEqual(titles(["a"]));
+    [found, lastAnalysisAt] = [["a", "b"], "2026-01-01T23:40:00.000Z"];
+    await page.clock.fastForward(LATER_MS);
+    await expect.poll(() => page.locator(".row-link").allTextContents()).toEqual(titles(found));
+    // Once: what it shows is as new as what the archives did last.
+    const looks = (): number => requests.filter(({ line }) => line === "GET /sync/status").length;
+    for (let times = 0; times < 2; times += 1) {
+      const before = looks();
+      await page.clock.fastForward(LATER_MS);
+      await expect.poll(looks).toBeGreaterThan(before);
+    }
+    expect(requests.filter(isList)).toHaveLength(2);
+  });
+
+  it("takes a key that waited for a group as one about that group, also when the end of a job overtakes its answer", async () => {
+    const { page } = await openPage();
+    const members = [member("x", { isPrimary: true }), member("y")];
+    const held: Record<"group" | "list" | "stream", PromiseWithResolvers<void>> = {
+      group: Promise.withResolvers(),
+      list: Promise.withResolvers(),
+      stream: Promise.withResolvers(),
+    };
+    let isSyncing = true;
+    const counts = { groups: 0, lists: 0 };
+    const requests = await stubApi(page, {
+      "GET /sync/status": () => data({ ...sync, isSyncing, currentJobId: isSyncing ? "j1" : null }),
+      "GET /jobs/j1/progress": async () => {
+        await held.stream.promise;
+        isSyncing = false;
+        return jobEvent("complete", { progress: 1, message: "", status: "completed" });
+      },
+      async "GET /duplicates"(request) {
+        if (!isList(request)) return list([]);
+        counts.lists += 1;
+        if (counts.lists > 1) await held.list.promise;
+        return list([summary("a"), summary("b")]);
+      },
+      "GET /duplicates/a": () => data(group("a", { members })),
+      async "GET /duplicates/b"(): Promise<Reply> {
+        counts.groups += 1;
+        if (counts.groups === 1) await held.group.promise;
+        return data(group("b", { members }));
+      },
+      [ACCEPT]: ({ body }) => data(body),
+    });
+    await page.goto(`${await startDocumentPages()}/duplicates?group=a`);
+    await ready(page);
+    await page.keyboard.press("j");
+    await page.keyboard.press("a");
+    await expect.poll(() => counts.groups).toBe(1);
+    held.stream.resolve();
+    await expect.poll(() => counts.lists).toBe(2);
+    held.group.resolve();
+    // More round trips than the page needs to take the answer, which is older than the reload.
+    for (let trip = 0; trip < 6; trip += 1) await page.evaluate("fetch('/api/v1/archives')");
+    held.list.resolve();
+    const accepted = (): unknown[] =>
+      requests.filter(({ line }) => line === ACCEPT).map(({ body }) => body);
+    await expect.poll(accepted).toEqual([{ groupIds: ["b"] }]);
+  });
+});
