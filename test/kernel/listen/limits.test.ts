@@ -75,7 +75,7 @@ describe("an HTTP/1.1 connection", () => {
   });
 
   it("is cut with 408 when the head of a later request comes a byte at a time", async () => {
-    const { port } = await listen(echo, { headerMs: 300 });
+    const { port } = await listen(echo, { headerMs: 1_000 });
     const client = await connectRaw(port);
     client.socket.write(head());
     await client.until(/GET \/a 0/);

@@ -97,14 +97,15 @@ describe.skipIf(!hasOpenssl)("a port with TLS (skipped without the openssl comma
   });
 
   it("gives up a handshake that does not end, and counts and drains what it secured", async () => {
-    const { listener } = tlsListener(writePair(testFolder(), makePair("one")), {
-      limits: { headerMs: 500 },
-    });
-    await listener.start();
-    const silent = await connectRaw(listener.port);
+    const files = writePair(testFolder(), makePair("one"));
+    const { listener: hasty } = tlsListener(files, { limits: { headerMs: 500 } });
+    await hasty.start();
+    const silent = await connectRaw(hasty.port);
     silent.socket.write(Buffer.from([0x16, 3, 1, 0, 200, 1]));
     await silent.closed();
-    await expect.poll(() => listener.connections()).toBe(0);
+    await expect.poll(() => hasty.connections()).toBe(0);
+    const { listener } = tlsListener(files);
+    await listener.start();
     const secured = await handshake(listener.port);
     const closed = once(secured, "close");
     secured.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
