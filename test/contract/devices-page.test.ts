@@ -93,10 +93,13 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
         ),
       SOON,
     );
-    const offline = devices.filter(({ online }) => !online);
     const link = page.locator("tbody a").first();
-    const name = decodeURIComponent((await link.getAttribute("href"))?.split("/").at(-1) ?? "");
-    expect(offline.map((device) => device.name)).toContain(name);
+    const name = await vi.waitFor(async () => {
+      const shown = decodeURIComponent((await link.getAttribute("href"))?.split("/").at(-1) ?? "");
+      const offline = (await known()).filter(({ online }) => !online);
+      expect(offline.map((device) => device.name)).toContain(shown);
+      return shown;
+    }, SOON);
     await link.click();
     await page.getByRole("heading", { name }).waitFor();
     await ready(page);

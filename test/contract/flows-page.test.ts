@@ -145,6 +145,25 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
     expect(complaints).toEqual([]);
   });
 
+  it("loads older connections also when newer ones arrive before them", async () => {
+    const { page } = await openPage();
+    const released = Promise.withResolvers<void>();
+    let held = 0;
+    await page.route(/flows\.json\?.*cursor=/, async (route) => {
+      held += 1;
+      await released.promise;
+      await route.continue();
+    });
+    await page.goto(`${receiving.daemon.url}/flows`);
+    await ready(page);
+    await page.getByRole("link", { name: "Load older connections" }).click();
+    await vi.waitFor(() => expect(held).toBe(1), SOON);
+    await send(record(1, { virtualTraffic: [to("100.127.1.2:443", 1_000)] }));
+    await page.getByText(`50 of ${CONNECTIONS + 3} matching connections`).waitFor();
+    released.resolve();
+    await vi.waitFor(async () => expect(await rows(page)).toBe(CONNECTIONS + 3), SOON);
+  });
+
   it("shows new traffic by itself, and says that it is old while the server does not answer", async () => {
     const { page } = await openPage();
     await page.goto(`${receiving.daemon.url}/flows?service=postgresql`);

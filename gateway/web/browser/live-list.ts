@@ -22,6 +22,8 @@ const TICK_MS = 1_000;
 const REDRAW_MS = 10_000;
 /** Typing in a field asks for a list once it pauses. */
 const TYPING_MS = 150;
+/** How often older rows are asked for again because newer ones came first. */
+const MAX_OVERTAKEN = 5;
 
 interface ListFacts {
   readonly olderCursor: string | undefined;
@@ -84,21 +86,24 @@ export function startLiveList<A, F extends ListFacts>(options: LiveListOptions<A
   );
 
   async function loadOlder(): Promise<void> {
-    const cursor = facts?.olderCursor;
-    if (cursor === undefined || isLoadingOlder) return;
+    if (isLoadingOlder) return;
     isLoadingOlder = true;
     const query = currentQuery(options);
     try {
-      const older = await ask<A>(
-        path,
-        currentQuery(options, cursor),
-        AbortSignal.timeout(TIMEOUT_MS),
-      );
-      // Another question, or rows that were dropped meanwhile: the page has begun anew.
-      if (facts === undefined || query !== currentQuery(options) || facts.olderCursor !== cursor)
-        return;
-      facts = withOlder(facts, older);
-      draw();
+      for (let overtaken = 0; overtaken <= MAX_OVERTAKEN; overtaken += 1) {
+        const cursor = facts?.olderCursor;
+        if (cursor === undefined) return;
+        const older = await ask<A>(
+          path,
+          currentQuery(options, cursor),
+          AbortSignal.timeout(TIMEOUT_MS),
+        );
+        if (facts === undefined || query !== currentQuery(options)) return;
+        // Newer rows that came meanwhile moved the last one: what follows it is asked for anew.
+        if (facts.olderCursor !== cursor) continue;
+        facts = withOlder(facts, older);
+        return draw();
+      }
     } catch (thrown) {
       toast(thrown instanceof Error ? thrown.message : String(thrown));
     } finally {

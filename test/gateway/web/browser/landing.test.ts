@@ -78,6 +78,9 @@ describe.skipIf(chromiumPath === undefined)("the pages over the status in a real
       const watched = await openPage({ viewport, bypassCSP: true });
       // Asked for after a second, and not served here: the console would show the 404.
       await watched.page.route("**/api/presence.json", (route) => route.fulfill({ json: REPORT }));
+      await watched.page.route("**/api/events.json?limit=5", (route) =>
+        route.fulfill({ json: { rows: [] } }),
+      );
       await watched.page.goto(url);
       await ready(watched.page);
       expect(await pageFaults(watched)).toEqual([]);
