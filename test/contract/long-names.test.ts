@@ -93,7 +93,7 @@ it("a control plane with names of half a megabyte makes small scrapes, exports a
       gateway: { listen: "127.0.0.1:0" },
       state: { directory: temporaryFolder() },
       services: { dedup: false, tokens: false },
-      scrape: { enabled: true, listen: "127.0.0.1:0" },
+      scrape: { enabled: true, listen: "127.0.0.1:0", timeout: "60s" },
       otlp: { endpoint: receiver.endpoint, metric_interval: "300ms" },
       provider: "headscale",
       headscale: { url, api_key: "hskey-0123456789" },

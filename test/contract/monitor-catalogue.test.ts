@@ -164,7 +164,7 @@ function house(receiver: Receiver): Section {
       directory: temporaryFolder(),
       backup: { at: `${String(hour).padStart(2, "0")}:00` },
     },
-    scrape: { enabled: true, listen: "127.0.0.1:0" },
+    scrape: { enabled: true, listen: "127.0.0.1:0", timeout: "60s" },
     otlp: {
       endpoint: receiver.endpoint,
       metric_interval: "500ms",

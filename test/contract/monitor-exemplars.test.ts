@@ -35,7 +35,7 @@ function start(estate: Estate, receiver: Receiver, enabled: boolean): Promise<Da
       gateway: { listen: "127.0.0.1:0" },
       state: { directory: temporaryFolder() },
       services: { dedup: false, tokens: false },
-      scrape: { enabled: true, listen: "127.0.0.1:0" },
+      scrape: { enabled: true, listen: "127.0.0.1:0", timeout: "60s" },
       ...bothNetworks(estate),
       tracing: { enabled },
       otlp: {

@@ -20,7 +20,7 @@ const own = (): Section => ({
   gateway: { listen: "127.0.0.1:0" },
   state: { directory: temporaryFolder() },
   services: { dedup: false, tokens: false },
-  scrape: { enabled: true, listen: "127.0.0.1:0" },
+  scrape: { enabled: true, listen: "127.0.0.1:0", timeout: "60s" },
 });
 const of = (
   samples: Samples,

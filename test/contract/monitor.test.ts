@@ -38,7 +38,7 @@ function configuration(estate: Estate, receiver: Receiver, state: string): strin
     gateway: { listen: "127.0.0.1:0" },
     state: { directory: state },
     services: { dedup: false, tokens: false },
-    scrape: { enabled: true, listen: "127.0.0.1:0" },
+    scrape: { enabled: true, listen: "127.0.0.1:0", timeout: "60s" },
     otlp: { endpoint: receiver.endpoint, metric_interval: "300ms" },
   };
   return JSON.stringify({ ...house, ...bothNetworks(estate) });

@@ -36,7 +36,7 @@ export async function startReplica(
       gateway: { listen: "127.0.0.1:0" },
       state: { directory: state },
       services: { dedup: false, tokens: false },
-      scrape: { enabled: true, listen: "127.0.0.1:0" },
+      scrape: { enabled: true, listen: "127.0.0.1:0", timeout: "60s" },
       otlp: { endpoint: exported.endpoint, metric_interval: "100ms" },
       self_observability: { instance_id: name },
       coordination: {

@@ -165,7 +165,7 @@ function details({ summary, details: text, truncated }: EventRow): Child {
   if (text === undefined && summary === undefined) return "–";
   const note = truncated === true ? html`<p class="note">Cut at 4096 bytes.</p>` : undefined;
   if (text === undefined || text === summary) return html`<span>${summary ?? text}${note}</span>`;
-  return html`<details><summary>${summary ?? "Show"}</summary><pre class="change">${text}</pre>${note}</details>`;
+  return html`<details><summary>${summary ?? "Show"}</summary><pre class="change" tabindex="0" aria-label="Details of the event">${text}</pre>${note}</details>`;
 }
 
 function nothing(list: EventList, state: PageState): View {
