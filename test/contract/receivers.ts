@@ -9,6 +9,12 @@ import { startEstate, type Estate, type Section } from "./monitor-estate.ts";
 /** The token of the streaming receiver. */
 export const TOKEN = "a-token-of-the-stream";
 
+/** Sections of receivers with the names of their listeners. */
+const RECEIVERS = [
+  ["streaming", "stream"],
+  ["webhook", "webhook"],
+] as const;
+
 export interface Received extends AsyncDisposable {
   readonly estate: Estate;
   readonly daemon: Daemon;
@@ -52,23 +58,30 @@ export async function startReceiving(
       ...given,
     }),
   });
-  await vi.waitFor(async () => expect((await rest(daemon, "GET", "/readyz")).status).toBe(200), {
-    timeout: 60_000,
-    interval: 50,
-  });
+  const port = (name: string): number =>
+    Number(
+      daemon.stderr
+        .map(
+          (line) =>
+            new RegExp(`listening.*name=${name}.*address=127\\.0\\.0\\.1:(\\d+)`).exec(line)?.[1],
+        )
+        .find((found) => found !== undefined),
+    );
+  await vi.waitFor(
+    async () => {
+      expect((await rest(daemon, "GET", "/readyz")).status).toBe(200);
+      // The lines of the thread that name the ports may come later.
+      for (const [section, name] of RECEIVERS)
+        if (JSON.stringify(given[section] ?? "").includes('"listen":"127.0.0.1:0"'))
+          expect(port(name)).toBeGreaterThan(0);
+    },
+    { timeout: 60_000, interval: 50 },
+  );
   return {
     estate,
     daemon,
     exported,
-    port: (name) =>
-      Number(
-        daemon.stderr
-          .map(
-            (line) =>
-              new RegExp(`listening.*name=${name}.*address=127\\.0\\.0\\.1:(\\d+)`).exec(line)?.[1],
-          )
-          .find((found) => found !== undefined),
-      ),
+    port,
     sum: (metric, attributes = {}) =>
       exported
         .points()
