@@ -177,7 +177,8 @@ describe("the running demo", () => {
     expect(demo.stderr.join("\n")).toMatch(
       /some failures are simulated.* failing_collector=contacts missing_scope=account_settings:read offline_device=git-14 device_with_expiring_key=dennis-laptop-12/,
     );
-    expect((await rest(demo, "GET", "/readyz")).status).toBe(200);
+    // The thread of the monitor reports its state once a second.
+    await expect.poll(async () => (await rest(demo, "GET", "/readyz")).status).toBe(200);
   });
 
   it("has leases of several permission sets and a refused mint", async () => {

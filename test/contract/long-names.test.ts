@@ -129,5 +129,6 @@ it("a control plane with names of half a megabyte makes small scrapes, exports a
     expect([path, document.status, holdsLongName(document.text)]).toEqual([path, 200, false]);
   }
   expect(holdsLongName(daemon.stderr.join("\n"))).toBe(false);
-  expect((await rest(daemon, "GET", "/readyz")).status).toBe(200);
+  // The thread of the monitor reports its state once a second.
+  await expect.poll(async () => (await rest(daemon, "GET", "/readyz")).status).toBe(200);
 });
