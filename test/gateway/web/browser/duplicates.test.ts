@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { activity, group, member, summary } from "../review/fixtures.ts";
 import { chromiumPath, openPage, ready, useChromium } from "./chromium.ts";
+import { brokenRules } from "./faults.ts";
 import {
   data,
   jobEvent,
@@ -38,6 +39,25 @@ describe.skipIf(chromiumPath === undefined)("the list of groups in a browser", (
     await page.goto(`${await startDocumentPages()}/duplicates`);
     await ready(page);
     await expect.poll(() => page.locator(".row-link").allTextContents()).toEqual(titles(found));
+  });
+
+  it("stays readable while it is loaded again, however long that takes", async () => {
+    const { page } = await openPage({ bypassCSP: true });
+    let lists = 0;
+    await stubApi(page, {
+      async "GET /duplicates"(request) {
+        if (isList(request) && (lists += 1) > 1) await new Promise(() => undefined);
+        return list([summary("a"), summary("b")]);
+      },
+    });
+    await page.goto(`${await startDocumentPages()}/duplicates`);
+    await ready(page);
+    await page.getByRole("link", { name: "Documents", exact: true }).last().click();
+    await expect.poll(() => lists).toBe(2);
+    await page.locator("main[aria-busy=true]").waitFor();
+    // Longer than the page waits before it shows that it is busy.
+    await page.evaluate("new Promise((resolve) => setTimeout(resolve, 600))");
+    expect(await brokenRules(page)).toEqual([]);
   });
 
   it("is read again after an analysis that began and ended while nobody looked", async () => {
