@@ -88,11 +88,7 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
   for (const viewport of [PHONE, DESK])
     it(`has no fault: ${viewport.width} pixels`, async () => {
       const watched = await openPage({ viewport, bypassCSP: true });
-      for (const path of [
-        "/events",
-        `/events?errors=1&actor=${REFUSED}`,
-        "/events?actor=nobody",
-      ]) {
+      for (const path of ["/events", `/events?errors=1&actor=${REFUSED}`, "/events?actor=nobody"]) {
         await watched.page.goto(`${daemon.url}${path}`);
         await ready(watched.page);
         for (const summary of await watched.page
