@@ -1,29 +1,15 @@
 /** A disk that fills up below the ingress log and the flow store of a running daemon. */
-import { rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { removeTemporaryFolders, rest } from "../contract/daemon.ts";
 import { audit, flow, Site, text, wrapped } from "../contract/ingress-site.ts";
-import { mountSmallDisk, noSmallDisk } from "../kernel/state/fixtures/small-disk.ts";
+import { fillDisk, mountSmallDisk, noSmallDisk } from "../kernel/state/fixtures/small-disk.ts";
 
 afterAll(removeTemporaryFolders);
 
 const MIB = 2 ** 20;
 const SOON = { timeout: 60_000, interval: 100 };
 const REFUSED = { kind: "refuse", grpc: 14, http: 503 } as const;
-
-/** Leaves so many bytes free. */
-function fill(disk: string, leave: number): string {
-  const { bavail, bsize } = statfsSync(disk);
-  const ballast = join(disk, "ballast");
-  try {
-    writeFileSync(ballast, new Uint8Array(Math.max(0, bavail * bsize - leave)));
-  } catch (error) {
-    // The daemon took some of it meanwhile.
-    if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
-  }
-  return ballast;
-}
 
 describe.skipIf(noSmallDisk !== undefined)("a disk that fills up", () => {
   it("makes the ingress log refuse, loses nothing that was acknowledged, and is forgotten once there is room", async () => {
@@ -33,7 +19,7 @@ describe.skipIf(noSmallDisk !== undefined)("a disk that fills up", () => {
     await site.ready();
     // Nothing leaves the log while its exports fail.
     site.exported.answer = REFUSED;
-    const ballast = fill(disk, 2 * MIB);
+    const free = fillDisk(disk, 2 * MIB);
     const acknowledged: string[] = [];
     let refused: Awaited<ReturnType<Site["stream"]>> | undefined;
     for (let at = 0; refused === undefined && at < 500; at += 1) {
@@ -47,7 +33,7 @@ describe.skipIf(noSmallDisk !== undefined)("a disk that fills up", () => {
     expect(acknowledged.length).toBeGreaterThan(0);
     // Still, and after a kill.
     await site.daemon?.stop("SIGKILL");
-    rmSync(ballast);
+    free();
     site.exported.answer = { kind: "accept" };
     await site.start({ ingress_wal: { directory: join(disk, "wal") } });
     await site.ready();
@@ -75,7 +61,7 @@ describe.skipIf(noSmallDisk !== undefined)("a disk that fills up", () => {
       expect((await site.stream(text(...Array.from({ length: count }, flow)))).status).toBe(200);
     await send(5);
     await vi.waitFor(async () => expect((await backend()).rows).toBe(5), SOON);
-    const ballast = fill(disk, 0);
+    const free = fillDisk(disk);
     await vi.waitFor(async () => {
       await send(10);
       expect(await backend()).toMatchObject({
@@ -88,7 +74,7 @@ describe.skipIf(noSmallDisk !== undefined)("a disk that fills up", () => {
       "New traffic is not stored.",
     );
     const { rows } = await backend();
-    rmSync(ballast);
+    free();
     await vi.waitFor(async () => {
       const now = await backend();
       expect(now).toMatchObject({ healthy: true, persistent: true });

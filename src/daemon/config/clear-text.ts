@@ -2,8 +2,7 @@
  * Warns of listeners that other machines can reach without TLS: credentials are then sent in clear
  * text.
  */
-import { isIP } from "node:net";
-import { isOverlayAddress } from "../../kernel/base/ip-address.ts";
+import { isOverlayHost } from "../../kernel/base/ip-address.ts";
 import { formatAddress, isLoopback, type Address } from "../../kernel/config/values/address.ts";
 import { adminEnabled, adminListen, adminTls, adminToken } from "./admin-keys.ts";
 import type { Config } from "../../kernel/config/config.ts";
@@ -124,10 +123,8 @@ function findingOf(
   config: Config,
   { key, listen, certFile, crossing, remedy }: OpenListener,
 ): Finding[] {
-  const family = isIP(listen.host);
   // WireGuard encrypts traffic between nodes.
-  const overlay = family !== 0 && isOverlayAddress(listen.host, family === 4 ? "ipv4" : "ipv6");
-  if (certFile !== "" || overlay || isLoopback(listen.host)) return [];
+  if (certFile !== "" || isOverlayHost(listen.host) || isLoopback(listen.host)) return [];
   return [
     atKey(config, key, "warning", {
       rule: `${formatAddress(listen)} can be reached from other machines without TLS: ${crossing} the network in clear`,

@@ -1,5 +1,5 @@
 /** Spellings of IP addresses, and the networks that addresses belong to. Zones are ignored. */
-import { BlockList, isIPv6 } from "node:net";
+import { BlockList, isIP, isIPv6 } from "node:net";
 
 /**
  * The IPv4 address inside an IPv4-mapped IPv6 address (`::ffff:0:0/96`, RFC 4291), in any spelling:
@@ -56,4 +56,10 @@ overlay.addSubnet("fd7a:115c:a1e0::", 48, "ipv6");
 /** Whether an IP address of this family is one of an overlay network; mapped IPv4 counts as IPv4. */
 export function isOverlayAddress(address: string, family: "ipv4" | "ipv6"): boolean {
   return overlay.check(address, family);
+}
+
+/** The same of a host, without brackets; false for a name. */
+export function isOverlayHost(host: string): boolean {
+  const family = isIP(host);
+  return family !== 0 && isOverlayAddress(host, family === 4 ? "ipv4" : "ipv6");
 }

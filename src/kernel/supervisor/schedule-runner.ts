@@ -108,8 +108,6 @@ export class ScheduleRunner {
   #tick(dueMs: number): void {
     const { clock } = this.#deps;
     const lateMs = clock.monotonic() - dueMs;
-    // The system's longest timer is shorter than the longest interval.
-    if (lateMs < 0) return this.#plan(dueMs);
     const missed = Math.floor(lateMs / this.schedule.everyMs);
     this.#skipped += missed;
     this.#plan(dueMs + (missed + 1) * this.schedule.everyMs);

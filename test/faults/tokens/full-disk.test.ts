@@ -2,19 +2,11 @@
  * Disks that are full while tokens are minted: 507, no token without a record, reading and revoking
  * go on, and back to normal when there is room (RESOLUTIONS T23; reliability D.3 no. 6, 24).
  */
-import {
-  existsSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { CodeHost } from "../../../src/demo/code-host/code-host.ts";
-import { mountSmallDisk, noSmallDisk } from "../../kernel/state/fixtures/small-disk.ts";
+import { fillDisk, mountSmallDisk, noSmallDisk } from "../../kernel/state/fixtures/small-disk.ts";
 import { removeTemporaryFolders, temporaryFolder } from "../../contract/daemon.ts";
 import {
   configure,
@@ -54,19 +46,6 @@ async function house(state: string, auditFile: string): Promise<House> {
   return { host, vault };
 }
 
-/** Takes all room there is, but for some; gives how to give it back. */
-function fill(disk: string, leftBytes = 0): () => void {
-  const ballast = join(disk, `ballast-${leftBytes}`);
-  const { bavail, bsize } = statfsSync(disk);
-  try {
-    writeFileSync(ballast, new Uint8Array(bavail * bsize - leftBytes));
-  } catch (error) {
-    // The daemon took some of it meanwhile.
-    if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
-  }
-  return () => rmSync(ballast);
-}
-
 const mint = ({ vault }: House): Promise<VaultAnswer> =>
   vault.ask("POST", "github/token", { body: { installation_id: 1001 } });
 
@@ -87,7 +66,7 @@ async function orphanCount({ vault }: House): Promise<number> {
   return (await vault.ask("GET", "sys/leases/orphans")).json.data.orphans.length as number;
 }
 
-/** What is taken back ends at the platform before its record does. */
+/** A token is revoked at the platform before its lease is deleted. */
 async function expectAllRecorded(at: House): Promise<void> {
   await vi.waitFor(
     async () =>
@@ -102,7 +81,7 @@ describe.skipIf(noSmallDisk !== undefined)("a disk that is full", () => {
     const at = await house(disk, join(temporaryFolder(), "audit.log"));
     const { host, vault } = at;
     const first = (await mint(at)).json.lease_id as string;
-    const free = fill(disk);
+    const free = fillDisk(disk);
     const refused = await mintUntilFull(at);
     expect([refused.status, refused.text]).toEqual([
       507,
@@ -159,11 +138,11 @@ describe.skipIf(noSmallDisk !== undefined)("a disk that is full", () => {
     };
     const first = await start("first");
     expect((await configure(first, host)).status).toBe(204);
-    const free = fill(disk);
+    const free = fillDisk(disk);
     expect((await mintUntilFull({ host, vault: first })).status).toBe(507);
     await first.daemon.stop();
     // What the released reserve has left; the lock of the folder needs some.
-    const freeRest = fill(disk, 256 * 1024);
+    const freeRest = fillDisk(disk, 256 * 1024);
     const same = await start("first", first.root);
     expect((await same.ask("GET", "github/config")).status).toBe(200);
     await same.daemon.stop();
@@ -186,7 +165,7 @@ describe.skipIf(noSmallDisk !== undefined)("a disk that is full", () => {
     host.faults.next("mint", { kind: "hold", until: isFull.promise }, 8);
     const pending = Promise.all(Array.from({ length: 8 }, () => mint(at)));
     await vi.waitFor(() => expect(host.requests().mint).toBe(8), { timeout: 60_000 });
-    const free = fill(disk);
+    const free = fillDisk(disk);
     // Whatever slack the store has is used up by other writes.
     for (
       let row = 0;
@@ -221,7 +200,7 @@ describe.skipIf(noSmallDisk !== undefined)("a disk that is full", () => {
     host.faults.next("mint", { kind: "hold", until: isFull.promise }, 8);
     const pending = Promise.all(Array.from({ length: 8 }, () => mint(at)));
     await vi.waitFor(() => expect(host.requests().mint).toBe(8), { timeout: 60_000 });
-    const free = fill(disk);
+    const free = fillDisk(disk);
     while ((await vault.ask("GET", "github/config")).status !== 507);
     isFull.resolve();
     for (const answer of await pending) {
@@ -246,7 +225,7 @@ describe.skipIf(noSmallDisk !== undefined)("a disk that is full", () => {
     const disk = mountSmallDisk(1);
     const at = await house(temporaryFolder(), join(disk, "audit.log"));
     const { host, vault } = at;
-    const free = fill(disk);
+    const free = fillDisk(disk);
     // The page that the file has begun takes a few more records.
     const refused = await mintUntilFull(at);
     expect([refused.status, refused.text]).toEqual([

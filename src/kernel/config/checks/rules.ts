@@ -1,9 +1,8 @@
 /**
  * Rules shared by keys of several owners. Messages never show a value that may contain credentials.
  */
-import { isIP } from "node:net";
 import { isAbsolute, join, normalize, parse } from "node:path";
-import { isOverlayAddress } from "../../base/ip-address.ts";
+import { isOverlayHost } from "../../base/ip-address.ts";
 import type { Secret } from "../../base/secret.ts";
 import type { Complaint } from "../findings.ts";
 
@@ -70,7 +69,7 @@ export function wholeFolder(example: string): (directory: string) => Complaint |
 export function isPlainRemote(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== "http:") return false;
-  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const host = hostOf(url);
   return host !== "localhost" && host !== "::1" && !host.startsWith("127.");
 }
 
@@ -79,10 +78,11 @@ export function isPlainRemote(text: string): boolean {
  * overlay network is encrypted by WireGuard.
  */
 export function isReadableByOthers(text: string): boolean {
-  if (!isPlainRemote(text)) return false;
-  const host = new URL(text).hostname.replace(/^\[|\]$/g, "");
-  const family = isIP(host);
-  return family === 0 || !isOverlayAddress(host, family === 4 ? "ipv4" : "ipv6");
+  return isPlainRemote(text) && !isOverlayHost(hostOf(new URL(text)));
+}
+
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, "");
 }
 
 /** No entry is blank. */

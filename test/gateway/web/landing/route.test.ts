@@ -25,6 +25,14 @@ const LINKS = [
   { href: "/monitor", label: "Monitor" },
 ];
 
+const SEALED = {
+  state: "bad",
+  word: "sealed",
+  leases: undefined,
+  mounts: undefined,
+  irrevocable: undefined,
+} as const;
+
 async function start(
   deps: Partial<LandingDeps>,
   demo = false,
@@ -218,18 +226,11 @@ describe("the landing page's route", () => {
         link: "/v1/sys/health",
       },
     ];
-    const tokens = {
-      state: "bad" as const,
-      word: "sealed",
-      leases: undefined,
-      mounts: undefined,
-      irrevocable: undefined,
-    };
     const body = await (
       await fetch(
         await start({
           status: () => Promise.resolve(healthyStatus()),
-          summary: () => ({ ...summary, tokens, problems }),
+          summary: () => ({ ...summary, tokens: SEALED, problems }),
         }),
       )
     ).text();
@@ -245,7 +246,7 @@ describe("the landing page's route", () => {
     );
     expect(cardOf(body, "Archive")).toMatch(/badge good/);
     const off = await (
-      await fetch(await start({ summary: () => ({ ...summary, tokens, problems }) }))
+      await fetch(await start({ summary: () => ({ ...summary, tokens: SEALED, problems }) }))
     ).text();
     for (const text of ["<strong>Degraded</strong>", "give the key to sys/unseal"])
       expect(off).toContain(text);
@@ -256,20 +257,13 @@ describe("the landing page's route", () => {
     const atMs = Math.ceil(clock.now() / 1000) * 1000;
     await clock.advance(atMs + 600 - clock.now());
     const status = { ...healthyStatus(), generated_at: new Date(atMs + 200).toISOString() };
-    const tokens = {
-      state: "bad" as const,
-      word: "sealed",
-      leases: undefined,
-      mounts: undefined,
-      irrevocable: undefined,
-    };
     const problems = [{ part: "tokens", reason: "component tokens: sealed", link: "" }];
     const body = await (
       await fetch(
         await start({
           clock,
           status: () => Promise.resolve(status),
-          summary: () => ({ ...summary, tokens, problems }),
+          summary: () => ({ ...summary, tokens: SEALED, problems }),
         }),
       )
     ).text();
