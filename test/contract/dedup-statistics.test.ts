@@ -337,6 +337,15 @@ describe("settings as text", () => {
     await put({ settings: { "ai.maxRetries": "3", "ai.protectedTagNames": "[]" } });
   });
 
+  it.each([
+    ["ai.model", "m".repeat(201), "must have at most 200 characters"],
+    ["ai.protectedTagNames", JSON.stringify(Array(101).fill("tag")), "at most 100 entries"],
+  ])("%s has the limits of PUT /ai/config", async (key, value, rule) => {
+    const { status, json } = await put({ key, value });
+    expect([status, json.error?.code]).toEqual([400, "VALIDATION_FAILED"]);
+    expect(JSON.stringify(json.error)).toContain(rule);
+  });
+
   it("are given in one of two shapes, and with both nothing is changed", async () => {
     const before = await get("config");
     const both = { key: "ui.theme", value: "both", settings: { "ui.size": "large" } };

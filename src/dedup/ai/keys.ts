@@ -4,7 +4,7 @@
  */
 import { defineKey, type Key, type Schema } from "../../kernel/config/key.ts";
 import type { Complaint } from "../../kernel/config/findings.ts";
-import { baseUrl, noBlank, optionally, timer } from "../../kernel/config/checks/rules.ts";
+import { atMost, baseUrl, noBlank, optionally, timer } from "../../kernel/config/checks/rules.ts";
 import {
   boolean,
   decimal,
@@ -100,7 +100,10 @@ export const aiSettings = {
   provider: setting<ProviderName>("provider", oneOf(providerNames), "openai", {
     help: "Provider of the language model: openai, anthropic, or compatible for any server with OpenAI's chat API.",
   }),
-  model: setting("model", string, "gpt-5.4-mini", { help: "Model of the provider." }),
+  model: setting("model", string, "gpt-5.4-mini", {
+    rule: atMost(200, "characters"),
+    help: "Model of the provider.",
+  }),
   maxContentLength: setting("maxContentLength", integer(500, 100_000), 8_000, {
     help: "Number of characters of a document's text that are sent.",
   }),
@@ -132,7 +135,7 @@ export const aiSettings = {
     help: "merge keeps the tags of a document when suggestions are applied; replace removes those that were not suggested.",
   }),
   protectedTagNames: setting<readonly string[]>("protectedTagNames", listOf(string), [], {
-    rule: noBlank,
+    rule: (names) => noBlank(names) ?? atMost(100, "entries")(names),
     help: "Tags that are never added to a document and never removed from it.",
   }),
   maxCostPerRunUsd: setting("maxCostPerRunUsd", decimal(0, 1_000_000), 0, {

@@ -92,6 +92,15 @@ export function noBlank(values: readonly string[]): Complaint | undefined {
     : { rule: "must not have empty entries" };
 }
 
+/** A text of at most so many characters, or a list of at most so many entries. */
+export function atMost(
+  length: number,
+  unit: "characters" | "entries",
+): (value: string | readonly unknown[]) => Complaint | undefined {
+  return (value) =>
+    value.length <= length ? undefined : { rule: `must have at most ${length} ${unit}` };
+}
+
 /** Warns about a token that can be guessed. */
 export function guessable(token: Secret | undefined): Complaint | undefined {
   return token === undefined || token.use((value) => value.length) >= 16
