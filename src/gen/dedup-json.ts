@@ -661,7 +661,7 @@ export interface PreflightAiResultsResponse {
 export interface AiPreflight {
   readonly totalDocuments: number;
   readonly fieldsChanged: AiFieldCounts | null;
-  /** Names that no document has yet, at most 1,000 each. */
+  /** Names that no document has yet, at most 1,000 each; also those that create_missing_entities leaves out. */
   readonly newEntitiesCreated: AiNewEntities | null;
   readonly lowConfidenceCount: number;
   /** Results that change nothing. */

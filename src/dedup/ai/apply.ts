@@ -23,9 +23,9 @@ import { changeOf, restoring, type ApplyOptions, type Suggested } from "./change
 import { addFeedback } from "./feedback.ts";
 import type { AiSettings } from "./keys.ts";
 import { createLabels, type Labels } from "./labels.ts";
-import { fieldName, statusName } from "./result-names.ts";
+import { fieldName, isAppliable, statusName } from "./result-names.ts";
 import type { ResultStore } from "./result-store.ts";
-import { keepFirst, keepWritten, plannedOf, snapshotOf } from "./snapshot.ts";
+import { keepFirst, keepWritten, plannedOf, snapshotOf, unnamed } from "./snapshot.ts";
 
 export interface ApplyDeps {
   /** Whether AI is on. */
@@ -51,12 +51,6 @@ const WRITE_GRACE_MS = 5_000;
 /** Shown while a result is applied, and for good when Steward is killed then. */
 const INTERRUPTED =
   "applying it has begun and its outcome is not recorded; if it is not running any more, apply it again or revert it";
-
-const appliable: ReadonlySet<number> = new Set([
-  AiResultStatus.PENDING,
-  AiResultStatus.PARTIAL,
-  AiResultStatus.REVERTED,
-]);
 
 /** Applies and reverts; keeps the names of each archive for its own lifetime, so make one a call. */
 export interface Applier {
@@ -88,7 +82,8 @@ export function createApplier(deps: ApplyDeps): Applier {
     options: ApplyOptions,
     signal: AbortSignal,
   ): Promise<void> {
-    if (!appliable.has(result.status)) throw notAppliable(result);
+    if (!isAppliable(result.status)) throw notAppliable(result);
+    using _claim = deps.results.claim(result);
     const { document, writer, id } = targetOf(deps, result.docNo);
     try {
       const live = await writer.document(id, signal);
@@ -111,6 +106,7 @@ export function createApplier(deps: ApplyDeps): Applier {
     const { before, written, docNo } = result;
     if (before === undefined || result.appliedFields.length + result.applyingFields.length === 0)
       throw notApplied(result);
+    using _claim = deps.results.claim(result);
     const { document, writer, id } = targetOf(deps, docNo);
     using step = createLingering(deps.clock, signal, WRITE_GRACE_MS);
     const live = await writer.update(
@@ -184,6 +180,8 @@ async function write(
   const planned = change(live);
   signal.throwIfAborted();
   const isStored = await store(deps, result, (row) => {
+    // Rejected since it was read.
+    if (!isAppliable(row.status)) throw notAppliable(row);
     row.before = keepFirst(row, now, planned);
     row.written = keepWritten(row, plannedOf(now, planned), planned);
     row.applyingFields = [...new Set([...row.applyingFields, ...options.fields])];
@@ -224,7 +222,7 @@ function takeOver(deps: ApplyDeps, tx: Tx, docNo: number, shown: AiSnapshotRow):
   const row = tx.get(documents, docNo);
   if (row === undefined) return;
   row.title = shown.title;
-  row.tags = shown.tagNames.filter((name) => !name.startsWith("#"));
+  row.tags = shown.tagNames.filter((name, at) => name !== unnamed(shown.tags[at] as number));
   delete row.correspondent;
   delete row.documentType;
   if (shown.correspondentName !== undefined) row.correspondent = shown.correspondentName;

@@ -35,7 +35,7 @@ export function bandOf(confidence: number | undefined): "high" | "medium" | "low
 export async function preflight(
   deps: PreflightDeps,
   entries: readonly ResultEntry[],
-  { fields, allowClearing }: Pick<ApplyOptions, "fields" | "allowClearing">,
+  { fields, allowClearing, createMissing }: ApplyOptions,
   signal: AbortSignal,
 ): Promise<MessageInitShape<typeof AiPreflightSchema>> {
   const names = await collectNames(deps, signal);
@@ -57,9 +57,11 @@ export async function preflight(
   const bands = { high: 0, medium: 0, low: 0 };
   let [clears, noOps, conflicts, impossible] = [0, 0, 0, 0];
   const has = (field: AiField): boolean => fields.includes(field);
-  const add = (kind: keyof typeof created, name: string): void => {
-    if (existing[kind].find(name) === undefined && created[kind].size < LISTED_NAMES)
-      created[kind].add(name);
+  /** Whether a name can be written: it exists, or is made. Lists those that do not exist. */
+  const isUsable = (kind: keyof typeof created, name: string): boolean => {
+    if (existing[kind].find(name) !== undefined) return true;
+    if (created[kind].size < LISTED_NAMES) created[kind].add(name);
+    return createMissing;
   };
   const turns = new Turns();
   for (const { docNo, confidence } of entries) {
@@ -79,7 +81,7 @@ export async function preflight(
         if (!allowClearing || present === undefined) return;
         clears += 1;
       } else if (fold(suggested) === fold(present ?? "")) return;
-      else add(field === "correspondent" ? "correspondents" : "documentTypes", suggested);
+      else if (!isUsable(`${field}s`, suggested)) return;
       changed[field] += 1;
       changes += 1;
     };
@@ -87,8 +89,9 @@ export async function preflight(
     if (has(AiField.DOCUMENT_TYPE)) reference("documentType", result.suggestedDocumentType);
     if (has(AiField.TAGS)) {
       const present = new Set(document.tags.map(fold));
-      const suggested = result.suggestedTags.filter((tag) => !isProtected(tag));
-      suggested.forEach((tag) => add("tags", tag));
+      const suggested = result.suggestedTags.filter(
+        (tag) => !isProtected(tag) && isUsable("tags", tag),
+      );
       const wanted = new Set(suggested.map(fold));
       const removes =
         deps.settings().tagMode === "replace" &&

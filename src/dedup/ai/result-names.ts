@@ -1,4 +1,7 @@
-/** The words of the API for the states of a result and the fields that a suggestion is for. */
+/**
+ * The words of the API for the states of a result and the fields that a suggestion is for, and which
+ * states may be applied.
+ */
 import { AiField, AiResultStatus } from "../../gen/steward/dedup/v1/ai_pb.ts";
 
 const statusNames: Readonly<Record<number, string>> = {
@@ -13,6 +16,15 @@ const statusNames: Readonly<Record<number, string>> = {
 /** As the API names it. */
 export function statusName(status: number): string {
   return statusNames[status] ?? "unknown";
+}
+
+/** Whether something of a result in this state may be written to its archive. */
+export function isAppliable(status: number): boolean {
+  return (
+    status === AiResultStatus.PENDING ||
+    status === AiResultStatus.PARTIAL ||
+    status === AiResultStatus.REVERTED
+  );
 }
 
 const fieldNames: Readonly<Record<number, string>> = {

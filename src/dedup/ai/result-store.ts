@@ -23,6 +23,12 @@ export interface ResultStore {
   put(tx: Tx, row: AiResultRow): void;
   /** With its document. */
   remove(tx: Tx, docNo: number): void;
+  /**
+   * Takes the result of a document for a change of its archive, until disposed: nobody else applies,
+   * reverts or rejects it then. Throws `conflict` while another one has it.
+   */
+  claim(row: AiResultRow): Disposable;
+  isClaimed(docNo: number): boolean;
 }
 
 /** Reads all rows in slices. */
@@ -36,6 +42,7 @@ export async function openResultStore(env: Env, signal: AbortSignal): Promise<Re
     { sliceMs: 5, signal },
   );
   let lastSerial = index.newestSerial;
+  const claimed = new Set<number>();
   const put = (tx: Tx, row: AiResultRow): void => {
     tx.put(aiResults, row.docNo, row);
     tx.after(() => index.put(row));
@@ -60,7 +67,20 @@ export async function openResultStore(env: Env, signal: AbortSignal): Promise<Re
       if (!tx.delete(aiResults, docNo)) return;
       tx.after(() => index.remove(docNo));
     },
+    claim({ id, docNo }) {
+      if (claimed.has(docNo)) throw busy(id);
+      claimed.add(docNo);
+      return { [Symbol.dispose]: () => claimed.delete(docNo) };
+    },
+    isClaimed: (docNo) => claimed.has(docNo),
   };
+}
+
+/** Somebody else writes the result to its archive at this moment. */
+export function busy(id: string): StewardError {
+  return new StewardError("conflict", `AI result ${id} is being applied or reverted`, {
+    remedy: "wait until that has ended, and look at it again",
+  });
 }
 
 /** Throws `not_found`. */

@@ -8,10 +8,11 @@ import { StewardError } from "../../kernel/base/errors.ts";
 import type { Env } from "../../kernel/state/types.ts";
 import { aiResults } from "../tables.ts";
 import type { DedupReport } from "../telemetry/report.ts";
-import { statusName } from "./result-names.ts";
+import { isAppliable, statusName } from "./result-names.ts";
 import { addFeedback } from "./feedback.ts";
 import type { ResultEntry, ResultFilter } from "./result-index.ts";
-import { resultById, type ResultStore } from "./result-store.ts";
+import { busy, resultById, type ResultStore } from "./result-store.ts";
+import { isNarrowing, scopeTypeOf } from "./scope.ts";
 
 export interface ReviewDeps {
   readonly env: Env;
@@ -25,7 +26,7 @@ const BATCH = 200;
 /** A transaction stays under 1 MiB; a row repeats the tags of its document up to four times. */
 const BATCH_BYTES = 256 * 1024;
 
-/** Throws `not_found`, and `conflict` unless it is pending. */
+/** Throws `not_found`, and `conflict` unless it is pending and nobody applies it. */
 export async function rejectOne(
   { env, results, clock, report }: ReviewDeps,
   id: string,
@@ -38,6 +39,7 @@ export async function rejectOne(
         "conflict",
         `AI result ${row.id} is ${statusName(row.status)}; only pending ones can be rejected`,
       );
+    if (results.isClaimed(row.docNo)) throw busy(row.id);
     row.status = AiResultStatus.REJECTED;
     if (reason !== "") row.rejectionReason = reason;
     results.put(tx, row);
@@ -49,7 +51,7 @@ export async function rejectOne(
 /** A result that somebody chose. Its document may get another one at any time. */
 export type ChosenResult = Pick<ResultEntry, "docNo" | "id">;
 
-/** Rejects those that are pending and were not replaced; their number. */
+/** Rejects those that are pending, not being applied and not replaced; their number. */
 export async function rejectMany(
   { env, results, report }: ReviewDeps,
   chosen: readonly ChosenResult[],
@@ -65,6 +67,7 @@ export async function rejectMany(
       for (const { docNo, id } of some) {
         const row = tx.get(aiResults, docNo);
         if (row?.id !== id || row.status !== AiResultStatus.PENDING) continue;
+        if (results.isClaimed(docNo)) continue;
         row.status = AiResultStatus.REJECTED;
         results.put(tx, row);
         count += 1;
@@ -120,39 +123,33 @@ export function filterOf(fields: FilterFields): ResultFilter {
   };
 }
 
-const appliable: ReadonlySet<number> = new Set([
-  AiResultStatus.PENDING,
-  AiResultStatus.PARTIAL,
-  AiResultStatus.REVERTED,
-]);
+const scopeTypes = {
+  all_pending: undefined,
+  current_filter: "filters",
+  selected_result_ids: "resultIds",
+} as const;
 
-/**
- * The results of a scope that can be applied, newest first. An empty type is `all_pending`. Throws
- * `invalid`.
- */
+/** The results of a scope that can be applied, newest first. Throws `invalid`. */
 export async function entriesOf(
-  { results }: Pick<ReviewDeps, "results">,
-  scope: AiScope,
+  { results: { index } }: Pick<ReviewDeps, "results">,
+  { type, filters, resultIds }: AiScope,
   signal: AbortSignal,
 ): Promise<ResultEntry[]> {
-  const { index } = results;
-  switch (scope.type) {
-    case "":
+  const given = { filters: isNarrowing(filters), resultIds: resultIds.length > 0 };
+  switch (scopeTypeOf(type, given, scopeTypes)) {
     case "all_pending":
       return await index.select({ statuses: new Set([AiResultStatus.PENDING]) }, signal);
-    case "current_filter":
-      return (
-        await index.select(scope.filters === undefined ? {} : filterOf(scope.filters), signal)
-      ).filter(({ status }) => appliable.has(status));
+    case "current_filter": {
+      const found = await index.select(filters === undefined ? {} : filterOf(filters), signal);
+      return found.filter(({ status }) => isAppliable(status));
+    }
     case "selected_result_ids": {
-      const selected = new Set(scope.resultIds);
+      if (resultIds.length === 0)
+        throw new StewardError("invalid", "scope.resultIds must name at least one result", {
+          field: "scope.resultIds",
+        });
+      const selected = new Set(resultIds);
       return (await index.select({}, signal)).filter(({ id }) => selected.has(id));
     }
-    default:
-      throw new StewardError(
-        "invalid",
-        "scope.type must be all_pending, current_filter or selected_result_ids",
-        { field: "scope.type" },
-      );
   }
 }

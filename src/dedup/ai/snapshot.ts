@@ -20,7 +20,7 @@ export async function snapshotOf(
 ): Promise<AiSnapshotRow> {
   const { correspondent, documentType, tags, title } = live;
   const tagNames: string[] = [];
-  for (const tag of tags) tagNames.push((await labels.nameOf("tags", tag, signal)) ?? `#${tag}`);
+  for (const tag of tags) tagNames.push((await labels.nameOf("tags", tag, signal)) ?? unnamed(tag));
   const from =
     correspondent === undefined
       ? undefined
@@ -38,6 +38,11 @@ export async function snapshotOf(
     ...(from === undefined ? {} : { correspondentName: from }),
     ...(type === undefined ? {} : { documentTypeName: type }),
   });
+}
+
+/** What stands for a tag whose name the user of the archive cannot see. */
+export function unnamed(tag: number): string {
+  return `#${tag}`;
 }
 
 type Kept = Pick<AiResultRow, "before" | "written" | "appliedFields">;
@@ -61,7 +66,7 @@ export function keepFirst(result: Kept, now: AiSnapshotRow, change: DocumentChan
   if (keeps(AiField.TAGS, written !== undefined && areSame(written.tags, now.tags))) {
     const names = new Map(
       [before, now].flatMap(({ tags, tagNames }) =>
-        tags.map((tag, at) => [tag, tagNames[at] ?? `#${tag}`] as const),
+        tags.map((tag, at) => [tag, tagNames[at] ?? unnamed(tag)] as const),
       ),
     );
     const isKept = (tag: number): boolean => now.tags.includes(tag) || !written?.tags.includes(tag);
@@ -71,7 +76,7 @@ export function keepFirst(result: Kept, now: AiSnapshotRow, change: DocumentChan
         ? before.tags
         : [...new Set([...before.tags.filter(isKept), ...now.tags.filter(isAdded)])];
     kept.tags = [...tags];
-    kept.tagNames = tags.map((tag) => names.get(tag) ?? `#${tag}`);
+    kept.tagNames = tags.map((tag) => names.get(tag) ?? unnamed(tag));
   }
   return kept;
 }

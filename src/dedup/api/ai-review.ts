@@ -92,6 +92,11 @@ export function reviewMethods(deps: AiApiDeps) {
       const { scope, resultIds } = request;
       if (scope === undefined && resultIds.length === 0)
         throw nothingSelected("resultIds or scope");
+      if (scope !== undefined && resultIds.length > 0)
+        throw new StewardError("invalid", "resultIds and scope exclude each other", {
+          field: "resultIds",
+          remedy: "leave one of them out",
+        });
       const choose = (): Promise<readonly ChosenResult[]> =>
         scope === undefined
           ? chosenOf(env, [...new Set(resultIds)], signal)
@@ -100,6 +105,7 @@ export function reviewMethods(deps: AiApiDeps) {
     },
     async applyAllAiResults(request: ApplyAllAiResultsRequest, { signal }: Call) {
       const scope: AiScope = request.scope ?? create(AiScopeSchema);
+      if (scope.type === "") scope.type = "all_pending";
       return await startApply(() => entriesOf(deps, scope, signal), request, signal);
     },
     async batchRejectAiResults({ resultIds }: BatchRejectAiResultsRequest, { signal }: Call) {

@@ -20,6 +20,7 @@ import { knownModels } from "../ai/price-table.ts";
 import { priceOf } from "../ai/prices.ts";
 import { requirePrice } from "../ai/process-job.ts";
 import { filterOf } from "../ai/review.ts";
+import { isNarrowing, scopeTypeOf } from "../ai/scope.ts";
 import { checkProvider, hasAddress, hasCredential } from "../ai/providers/open.ts";
 import { MAX_CHOSEN, type AiApiDeps } from "./ai-deps.ts";
 import { withFieldNames } from "./field-names.ts";
@@ -98,6 +99,14 @@ function checkMonth({ env, settings, clock }: AiApiDeps): void {
   );
 }
 
+const scopeTypes = {
+  new_only: undefined,
+  failed_only: undefined,
+  selected_document_ids: "documentIds",
+  current_filter: "filters",
+  full_reprocess: undefined,
+} as const;
+
 /** What a run processes. Throws `invalid` and `not_found`. */
 async function selectionOf(
   deps: AiApiDeps,
@@ -107,7 +116,11 @@ async function selectionOf(
   if (scope === undefined)
     return { reprocess, docNos: await docNosOf(deps, "documentIds", documentIds, signal) };
   const { index } = deps.results;
-  switch (scope.type) {
+  const given = {
+    documentIds: scope.documentIds.length > 0,
+    filters: isNarrowing(scope.filters),
+  };
+  switch (scopeTypeOf(scope.type, given, scopeTypes)) {
     case "new_only":
       return {};
     case "full_reprocess":
@@ -132,12 +145,6 @@ async function selectionOf(
       const found = await index.select(filter, signal);
       return { selected: true, docNos: found.map(({ docNo }) => docNo) };
     }
-    default:
-      throw new StewardError(
-        "invalid",
-        "scope.type must be new_only, failed_only, selected_document_ids, current_filter or full_reprocess",
-        { field: "scope.type" },
-      );
   }
 }
 

@@ -261,6 +261,7 @@ const names = new Map([
   [1, "Water"],
   [2, "Invoice"],
   [3, "utilities"],
+  [4, "#todo"],
 ]);
 
 function createWriter(bench: AiBench, archive: Map<number, LiveDocument>): PaperlessWriter {

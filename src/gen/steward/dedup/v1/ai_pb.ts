@@ -552,21 +552,21 @@ export const AiResultFilterSchema: GenMessage<AiResultFilter> = /*@__PURE__*/
  */
 export type AiScope = Message<"steward.dedup.v1.AiScope"> & {
   /**
-   * all_pending, current_filter or selected_result_ids.
+   * all_pending, current_filter or selected_result_ids; apply-all takes all_pending if it is empty.
    *
    * @generated from field: string type = 1;
    */
   type: string;
 
   /**
-   * With current_filter.
+   * With current_filter; refused with another type.
    *
    * @generated from field: steward.dedup.v1.AiResultFilter filters = 2;
    */
   filters?: AiResultFilter | undefined;
 
   /**
-   * With selected_result_ids.
+   * With selected_result_ids; refused with another type.
    *
    * @generated from field: repeated string result_ids = 3;
    */
@@ -1008,14 +1008,14 @@ export type AiProcessScope = Message<"steward.dedup.v1.AiProcessScope"> & {
   type: string;
 
   /**
-   * With selected_document_ids.
+   * With selected_document_ids; refused with another type.
    *
    * @generated from field: repeated string document_ids = 2;
    */
   documentIds: string[];
 
   /**
-   * With current_filter: the documents of the results that match.
+   * With current_filter: the documents of the results that match. Refused with another type.
    *
    * @generated from field: steward.dedup.v1.AiResultFilter filters = 3;
    */
@@ -1616,7 +1616,7 @@ export type BatchApplyAiResultsRequest = Message<"steward.dedup.v1.BatchApplyAiR
   resultIds: string[];
 
   /**
-   * In place of result_ids.
+   * In place of result_ids; both are refused.
    *
    * @generated from field: steward.dedup.v1.AiScope scope = 2;
    */
@@ -1953,7 +1953,7 @@ export type AiPreflight = Message<"steward.dedup.v1.AiPreflight"> & {
   fieldsChanged?: AiFieldCounts | undefined;
 
   /**
-   * Names that no document has yet, at most 1,000 each.
+   * Names that no document has yet, at most 1,000 each; also those that create_missing_entities leaves out.
    *
    * @generated from field: steward.dedup.v1.AiNewEntities new_entities_created = 3;
    */
