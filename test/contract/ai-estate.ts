@@ -40,14 +40,15 @@ export function createHeldClock(): Clock & Pick<AiEstate, "release"> {
   };
 }
 
-/** Ends with the test. `archives` are further rows of the configuration. */
+/** Ends with the test, or as `atEnd` says. `archives` are further rows of the configuration. */
 export async function startAiEstate(
   fill: (estate: Estate) => void,
   archives = "",
+  atEnd: (end: () => Promise<void>) => void = onTestFinished,
 ): Promise<AiEstate> {
   const clock = createHeldClock();
   const [sim, provider] = await Promise.all([startArchive(fill, clock), startAiProvider()]);
-  onTestFinished(async () => void (await Promise.all([sim.stop(), provider.stop()])));
+  atEnd(async () => void (await Promise.all([sim.stop(), provider.stop()])));
   const folder = temporaryFolder();
   writeFileSync(join(folder, "key"), "sk-0123456789abcdef", { mode: 0o600 });
   const config = `${configOf(sim, temporaryFolder(), archives)}  ai:
@@ -61,7 +62,7 @@ export async function startAiEstate(
     release: clock.release,
     async start(own = config) {
       const daemon = await startDaemon({ config: own });
-      onTestFinished(async () => void (await daemon.stop("SIGKILL")));
+      atEnd(async () => void (await daemon.stop("SIGKILL")));
       return daemon;
     },
   };

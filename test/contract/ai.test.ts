@@ -643,10 +643,11 @@ describe("a review", () => {
     expect(await api("POST", "/results/none/feedback", { action: "rejected" })).toMatchObject({
       status: 404,
     });
-    expect(await api("POST", `/results/${id}/feedback`, { action: "bad" })).toMatchObject({
-      status: 400,
-      error: { code: "VALIDATION_FAILED" },
-    });
+    for (const wrong of [{ action: "bad" }, { reason: "no action" }])
+      expect(await api("POST", `/results/${id}/feedback`, wrong)).toMatchObject({
+        status: 400,
+        error: { code: "VALIDATION_FAILED" },
+      });
     const { data } = await api("GET", "/feedback/summary");
     expect(data.corrections).toBe(1);
     expect(data.topRejectedFields).toEqual(
