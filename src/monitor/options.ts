@@ -26,7 +26,8 @@ export interface TailscaleOptions {
   readonly url: string;
   /** Network name in paths; `-` is the credential's own network. */
   readonly network: string;
-  readonly auth: TailscaleAuth;
+  /** Undefined: it is not called, and only what it sends to the receivers is taken. */
+  readonly auth: TailscaleAuth | undefined;
   readonly http: HttpOptions;
   readonly maxResponseBytes: number;
   readonly maxLogResponseBytes: number;
@@ -275,7 +276,10 @@ export interface EventStoreOptions {
 
 export interface MonitorOptions {
   readonly version: string;
-  /** Empty when no credential is configured: the monitor is idle. */
+  /**
+   * Collected ones first, then those that only receivers serve. Empty when there is neither: the
+   * monitor is idle.
+   */
   readonly networks: readonly NetworkOptions[];
   /** Whether several networks are configured, even if one lacks a credential. */
   readonly several: boolean;

@@ -36,6 +36,7 @@ import { createFirstRun } from "./first-run.ts";
 import { createDeliveryClient, DELIVERY_PORT } from "./ingress/delivery.ts";
 import { createIngressLog } from "./ingress/ingress-log.ts";
 import { reportIngress } from "./ingress/report.ts";
+import { isAnyCollected } from "./network/collected.ts";
 import { createNetwork, type MonitoredNetwork, type OpenProvider } from "./network/network.ts";
 import type { OpenScope } from "./network/network-scope.ts";
 import { createTraces, type OpenTraces } from "./network/traces.ts";
@@ -269,7 +270,14 @@ export async function assembleMonitor(
   });
   reportProcess(scope, options, checkpoints);
   const firstRun = createFirstRun();
-  const latest = createLatestClient({ clock, ids, log, version }, options.versionChecks);
+  const latest = createLatestClient(
+    { clock, ids, log, version },
+    {
+      ...options.versionChecks,
+      // Without devices there is nothing to compare with.
+      devices: options.versionChecks.devices && isAnyCollected(options),
+    },
+  );
   // Required within the thread, so that a failure shows the monitor as degraded; it does not affect
   // the process's readiness.
   add({

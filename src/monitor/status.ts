@@ -21,7 +21,8 @@ export interface NetworkStatus {
   /** The looked-up name, or the configured one. */
   readonly name: string;
   readonly provider: ProviderKind;
-  readonly authMethod: Granted["method"];
+  /** Undefined while there is no credential. */
+  readonly authMethod: Granted["method"] | undefined;
   /** Features of the control plane that collectors need, sorted. */
   readonly features: readonly string[];
   /** Why the network is not collected at all. */

@@ -68,7 +68,7 @@ async function raise(
   const { provider } = options;
   // Without a wish it gets what the client has.
   const modest =
-    provider.kind === "tailscale" && provider.auth.method === "oauth"
+    provider.kind === "tailscale" && provider.auth?.method === "oauth"
       ? { ...options, provider: { ...provider, auth: { ...provider.auth, scopes: [] } } }
       : options;
   const stage = await startStage(clock, modest, {

@@ -16,6 +16,7 @@ import { openMonitorCycle } from "../../monitor/cycle/cycle.ts";
 import {
   preflightOptions,
   validatesPolicy,
+  withoutReceivers,
   withoutVersionCheck,
 } from "../../monitor/cycle/preflight-options.ts";
 import type { MonitorOptions } from "../../monitor/options.ts";
@@ -63,7 +64,7 @@ export async function runTrial(requested: CycleArguments, deps: TrialDeps): Prom
   const endsAtMs = systemClock.monotonic() + requested.timeoutMs;
   const configuration = configureDaemon(requested, deps.environment);
   const configured = configuration.config.get(servicesMonitor)
-    ? monitorOptionsOf(configuration, deps.environment)
+    ? withoutReceivers(monitorOptionsOf(configuration, deps.environment))
     : undefined;
   const idle = configured?.networks.length ? undefined : whyIdle(configuration, configured);
   const { mode, timeoutMs } = requested;

@@ -23,7 +23,7 @@ export const servicesMonitor = defineKey({
   path: "services.monitor",
   type: boolean,
   default: true,
-  help: "Runs the monitor. When off, its routes are 404 and its state is not opened. Without a credential it is idle.",
+  help: "Runs the monitor. When off, its routes are 404 and its state is not opened. With neither a credential nor a receiver it is idle.",
 });
 
 export const servicesDedup = defineKey({

@@ -15,6 +15,7 @@ import { createRemoteService } from "../../kernel/threads/calls/remote-service.t
 import { monitorOptions } from "../../monitor/config/monitor-options.ts";
 import { storesFlows } from "../../monitor/flowstore/fed.ts";
 import { FLOWS_CSV_ROUTE } from "../../monitor/flowstore/flows-csv.ts";
+import { isAnyCollected } from "../../monitor/network/collected.ts";
 import { FIRST_RUN } from "../../monitor/first-run.ts";
 import { monitorModule } from "../../monitor/module.ts";
 import {
@@ -108,8 +109,8 @@ export interface HostedMonitor {
 }
 
 /**
- * Hosts the monitor. Without a credential it is idle: it collects and stores nothing and needs no
- * thread, but still answers calls.
+ * Hosts the monitor. With neither a credential nor a receiver it is idle: it stores nothing and needs
+ * no thread, but still answers calls.
  */
 export function hostMonitor({
   clock,
@@ -123,13 +124,16 @@ export function hostMonitor({
   coordination,
 }: HostMonitorDeps): HostedMonitor {
   const idle = options.networks.length === 0;
-  if (idle)
+  if (!isAnyCollected(options))
     log
       .child("monitor")
-      .info("the monitor is idle: no credential of a control plane is configured", {
-        remedy:
-          "set vpn.auth, or headscale.url and headscale.api_key; services.monitor=false switches it off",
-      });
+      .info(
+        `${idle ? "the monitor is idle" : "only the receivers are served and nothing is collected"}: no credential of a control plane is configured`,
+        {
+          remedy:
+            "set vpn.auth, or headscale.url and headscale.api_key; services.monitor=false switches it off",
+        },
+      );
   const delivery = options.ingress && createDeliveryPorts(telemetry);
   const open = (given: MonitorOptions): ThreadHost => {
     const deps: HostDeps = {
@@ -181,7 +185,6 @@ function idleOptions(options: MonitorOptions): MonitorOptions {
   return {
     ...options,
     checkpoint: { ...options.checkpoint, store: "memory", evidenceStore: "memory" },
-    versionChecks: { ...options.versionChecks, devices: false },
     annotations: undefined,
     ingress: undefined,
   };

@@ -26,7 +26,7 @@ import type { followRuntime } from "./runtime.ts";
 /** Reads memory only. */
 export interface ProcessStatusSources {
   readonly config: Config;
-  /** The monitor has nothing to collect. */
+  /** The monitor has neither a network to collect nor a receiver. */
   readonly idle: boolean;
   readonly states: () => readonly ComponentState[];
   readonly stores: () => Health;

@@ -22,7 +22,7 @@ export interface ComponentFacts {
   readonly states: readonly ComponentState[];
   /** Healthy when every open store is. */
   readonly stores: Health;
-  /** The monitor has nothing to collect. */
+  /** The monitor has neither a network to collect nor a receiver. */
   readonly idle: boolean;
 }
 

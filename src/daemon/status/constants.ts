@@ -18,6 +18,7 @@ import { processMetricRows } from "../../kernel/telemetry/report/service-metrics
 import { selfObservability } from "../../monitor/config/upkeep-keys.ts";
 import { streaming } from "../../monitor/receivers/config/stream-keys.ts";
 import { webhook } from "../../monitor/receivers/config/webhook-keys.ts";
+import { isAnyCollected } from "../../monitor/network/collected.ts";
 import type { MonitorOptions } from "../../monitor/options.ts";
 import type { ProcessConstants } from "../../monitor/status/process/process-status.ts";
 import { dedupMetrics } from "../../dedup/telemetry/metrics.ts";
@@ -44,12 +45,13 @@ export interface ConstantFacts {
 export function processConstants(facts: ConstantFacts): ProcessConstants {
   const {
     configuration: { config, warnings },
+    monitor,
     monitor: { networks },
   } = facts;
   const status = create(StatusSchema, {
     provider: networks[0]?.provider.kind ?? firstProvider(config),
     refreshMs: config.get(adminRefreshInterval),
-    advisories: advisoriesOf(config, { warnings, idle: networks.length === 0 }),
+    advisories: advisoriesOf(config, { warnings, idle: !isAnyCollected(monitor) }),
     service: serviceOf(facts),
     telemetry: telemetryOf(config),
     config: configSummary(config),

@@ -17,11 +17,10 @@ export function ownKeyOf(
 ): (key: Pick<Key, "id" | "type" | "description">) => boolean {
   if (provider.kind === "headscale")
     return ({ type, description }) => type === "api" && isShownAs(provider.apiKey, description);
-  const id = idOf(provider.auth);
+  const { auth } = provider;
+  const id = auth && idOf(auth);
   return (key) =>
-    id !== undefined &&
-    key.id === id &&
-    (key.type === "api") === (provider.auth.method === "apikey");
+    id !== undefined && key.id === id && (key.type === "api") === (auth?.method === "apikey");
 }
 
 function idOf(auth: TailscaleAuth): string | undefined {

@@ -1,6 +1,6 @@
 /**
- * The networks to collect, with resolved control plane options. A network without a credential is
- * left out.
+ * The networks to monitor, with resolved control plane options. A network that has neither a
+ * credential nor a receiver is left out.
  */
 import type { Config } from "../../kernel/config/config.ts";
 import { readKeyGroup } from "../../kernel/config/key-group.ts";
@@ -15,7 +15,9 @@ import type {
 import { collectorSections } from "../collectors/all.ts";
 import { feeds } from "../collectors/log-sections.ts";
 import type { NetworkShare } from "../collectors/section.ts";
-import { streamTarget } from "../receivers/config/stream-keys.ts";
+import { isCollected } from "../network/collected.ts";
+import { streaming, streamingRoutes, streamTarget } from "../receivers/config/stream-keys.ts";
+import { webhook, webhookRoutes } from "../receivers/config/webhook-keys.ts";
 import { settleAuth, vpnAuth } from "./auth-fields.ts";
 import { cardinality, flowCardinality, perEntity } from "./cardinality-keys.ts";
 import { httpOptions, inheritHttp } from "./http-fields.ts";
@@ -33,7 +35,23 @@ export function networkOptions(config: Config): NetworkOptions[] {
   const listed = config.list(networks);
   const found =
     listed.length === 0 ? single(config) : listed.flatMap((entry) => listedNetwork(config, entry));
-  return found.map((each, index) => settled(config, each, index === 0));
+  // The first one has the static targets, and is the one that a status of one network describes.
+  return [
+    ...found.filter((each) => isCollected(each)),
+    ...found.filter((each) => !isCollected(each)),
+  ].map((each, index) => settled(config, each, index === 0));
+}
+
+function isReceived(config: Config, name: string): boolean {
+  return (
+    (config.get(streaming.enabled) && hasRoute(config.list(streamingRoutes), name)) ||
+    (config.get(webhook.enabled) && hasRoute(config.list(webhookRoutes), name))
+  );
+}
+
+/** Without routes a receiver serves the only network. */
+function hasRoute(routes: readonly { readonly network: string }[], name: string): boolean {
+  return routes.length === 0 || routes.some(({ network }) => network === name);
 }
 
 /** Options of a network that is not in the configuration, e.g. the demo's. */
@@ -93,16 +111,15 @@ function configuredFeeds(config: Config): NetworkFeeds {
 
 function singleTailscale(config: Config, network: string): TailscaleOptions | undefined {
   const auth = settleAuth(vpnAuth(config));
-  return (
-    auth && {
-      kind: "tailscale",
-      network,
-      auth,
-      url: config.get(vpn.url),
-      http: httpOptions(config, vpnHttp),
-      ...budgets(config),
-    }
-  );
+  if (auth === undefined && !isReceived(config, network)) return undefined;
+  return {
+    kind: "tailscale",
+    network,
+    auth,
+    url: config.get(vpn.url),
+    http: httpOptions(config, vpnHttp),
+    ...budgets(config),
+  };
 }
 
 function singleHeadscale(config: Config): HeadscaleOptions | undefined {
@@ -138,7 +155,7 @@ function listedNetwork(config: Config, entry: NetworkSection): Found[] {
     });
   }
   const auth = settleAuth(entry.auth);
-  if (auth === undefined) return [];
+  if (auth === undefined && !isReceived(config, entry.name)) return [];
   const http = inheritHttp(httpOptions(config, vpnHttp), entry.http);
   return found({
     kind: "tailscale",

@@ -1,5 +1,6 @@
 /** Reduces the options so that a preflight stores, publishes and sends nothing. */
 import { aclSection } from "../collectors/acl.ts";
+import { isCollected } from "../network/collected.ts";
 import { collectorSections } from "../collectors/all.ts";
 import type { MonitorOptions, NetworkOptions } from "../options.ts";
 
@@ -15,6 +16,11 @@ export function preflightOptions(options: MonitorOptions): MonitorOptions {
     ...(options.flows === undefined ? {} : { flows: { ...options.flows, disk: undefined } }),
     checkpoint: { ...options.checkpoint, store: "memory", evidenceStore: "memory" },
   });
+}
+
+/** A cycle opens no receiver: networks without a credential are left out. */
+export function withoutReceivers(options: MonitorOptions): MonitorOptions {
+  return { ...options, networks: options.networks.filter(isCollected) };
 }
 
 /** Removes the lookup of the latest client: it would finish too late for a single run. */

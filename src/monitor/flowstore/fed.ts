@@ -1,4 +1,5 @@
 /** Which networks have flows to store. */
+import { isCollected } from "../network/collected.ts";
 import { flowlogsSection } from "../collectors/log-sections.ts";
 import type { MonitorOptions, NetworkOptions } from "../options.ts";
 
@@ -21,6 +22,7 @@ function hasFlowLogs(network: NetworkOptions): boolean {
   const section = flowlogsSection.of(network);
   return (
     section !== undefined &&
+    isCollected(network) &&
     (network.provider.kind === "tailscale" || section.objectStore !== undefined)
   );
 }

@@ -44,6 +44,7 @@ import { unstarted } from "../runner/unstarted.ts";
 import type { NetworkStatus } from "../status.ts";
 import { createCallLedger, type CallLedger, type EndpointCalls } from "./call-ledger.ts";
 import { createCallReports, type CallReports } from "./call-reports.ts";
+import { isCollected } from "./collected.ts";
 import { networkName } from "./network-name.ts";
 import { reportNetwork } from "./network-report.ts";
 import { noTraces, type NetworkTraces, type OpenTraces } from "./traces.ts";
@@ -208,7 +209,7 @@ class IsolatedNetwork {
     );
   }
 
-  #tryPrepare(): Provider {
+  #tryPrepare(): Provider | undefined {
     try {
       return this.#prepare();
     } catch (thrown) {
@@ -217,9 +218,13 @@ class IsolatedNetwork {
     }
   }
 
-  /** Creates the client and the collectors that it and the options allow. */
-  #prepare(): Provider {
+  /**
+   * Creates the client and the collectors that it and the options allow; neither without a
+   * credential.
+   */
+  #prepare(): Provider | undefined {
     const { openProvider, collectors, log, registered } = this.#deps;
+    if (!isCollected(this.#options)) return undefined;
     const observe = (report: CallReport): void => {
       this.#ledger.observe(report);
       this.#traces.called(report, () => this.#calls.observe(report));
@@ -264,8 +269,9 @@ class IsolatedNetwork {
 
   status(): NetworkStatus | undefined {
     const provider = this.#provider;
-    if (provider === undefined && this.failure === undefined) return undefined;
     const opened = this.#opened;
+    if (provider === undefined && this.failure === undefined && opened === undefined)
+      return undefined;
     const collectors =
       opened?.runners.map((runner) => this.#shown(runner.status())) ??
       this.#registered.map(({ collector, prepared }) => unstarted(collector, prepared));
@@ -276,7 +282,9 @@ class IsolatedNetwork {
       name: opened?.name ?? this.#options.name,
       provider: this.#options.provider.kind,
       authMethod:
-        this.#options.provider.kind === "tailscale" ? this.#options.provider.auth.method : "apikey",
+        this.#options.provider.kind === "tailscale"
+          ? this.#options.provider.auth?.method
+          : "apikey",
       features: provider === undefined ? [] : offeredFeatures(this.#deps.collectors, provider),
       failure: this.failure,
       failing: collectors.filter(({ last }) => last?.error !== undefined).length,
@@ -305,9 +313,12 @@ class IsolatedNetwork {
     return this.#opened?.presence;
   }
 
-  async #open(provider: Provider, signal: AbortSignal): Promise<Opened> {
+  async #open(provider: Provider | undefined, signal: AbortSignal): Promise<Opened> {
     const { clock, log, facts, openScope, openTraces } = this.#deps;
-    const name = await networkName(this.#options.name, provider, { clock, log, signal });
+    const name =
+      provider === undefined
+        ? this.#options.name
+        : await networkName(this.#options.name, provider, { clock, log, signal });
     signal.throwIfAborted();
     const scope = openScope(networkScope(facts, this.#options, name));
     this.#traces = openTraces?.(scope, this.#options) ?? noTraces;
@@ -318,29 +329,26 @@ class IsolatedNetwork {
     });
     const intakes = this.#intakes(name, scope, devices);
     const tracker = createCapabilityTracker({ clock, scope });
-    const runners = this.#runners({
-      name,
-      scope,
-      devices,
-      tracker,
-      provider,
-      ...intakes,
-    });
+    const runners =
+      provider === undefined
+        ? []
+        : this.#runners({ name, scope, devices, tracker, provider, ...intakes });
     const scheduler = createScheduler({ clock, log }, { name: `schedules ${name}` });
     for (const { schedule } of runners) scheduler.add(schedule);
     if (this.#options.selfObservability) {
       this.#calls.open(scope);
       reportNetwork(scope, {
-        devices: devicesSection.of(this.#options) === undefined ? undefined : devices,
+        devices: this.#collects(DEVICES) ? devices : undefined,
         dedupSets: () => dedupSetsOf(intakes),
         replayEvictions: () => this.#report.replayEvictions ?? 0,
       });
       reportSeries(scope);
-      scope.observe(() => reportCapabilities(scope, this.#matrix(provider, tracker)));
+      if (provider !== undefined)
+        scope.observe(() => reportCapabilities(scope, this.#matrix(provider, tracker)));
     }
     const opened = { name, scope, tracker, devices, presence, ...intakes, runners, scheduler };
     this.#opened = opened;
-    warnOfScopes(log, this.#matrix(provider, tracker));
+    if (provider !== undefined) warnOfScopes(log, this.#matrix(provider, tracker));
     return opened;
   }
 
@@ -434,7 +442,7 @@ class IsolatedNetwork {
 
   #presence(): PresenceLog | undefined {
     const section = devicesSection.of(this.#options);
-    if (section === undefined) return undefined;
+    if (section === undefined || !this.#collects(DEVICES)) return undefined;
     const { clock, log } = this.#deps;
     const { presence: evidence } = this.#deps.memory();
     return createPresenceLog({ clock, log, evidence }, section);

@@ -16,32 +16,40 @@ export interface Discovery {
   readonly targets: readonly Discovered[];
   /** Devices beyond the limit. */
   readonly left: number;
-  /** Host names that several devices share. */
+  /** Names that several devices share. */
   readonly collisions: readonly string[];
 }
 
-/** Selects devices by the options, in device order. */
+/**
+ * Selects devices by the options, in device order. Of several with one name, one keeps it, and the
+ * others have their address beside it; host names are not unique and always have it.
+ */
 export function discover(devices: readonly Device[], options: DiscoveryOptions): Discovery {
-  const wanted = devices
-    .filter((device) => isWanted(device, options))
+  const chosen = devices
+    .filter((device) => isChosen(device, options))
     .flatMap((device) => {
       const address = addressOf(device, options.addressOrder);
       return address === undefined
         ? []
         : [{ device, address, name: nameOf(device, address, options) }];
     });
+  // Also of those that are offline or beyond the limit: when they come back, no series of another
+  // device may have their name.
+  const byName = Map.groupBy(chosen, ({ name }) => name);
+  const keepers = new Map(
+    [...byName].map(([name, sharing]) => [name, keeperOf(sharing.map(({ device }) => device))]),
+  );
+  const wanted = chosen.filter(({ device }) => device.online || !options.onlineOnly);
   const shown = wanted.slice(0, options.maxTargets);
-  const counts = new Map<string, number>();
-  for (const { name } of shown) counts.set(name, (counts.get(name) ?? 0) + 1);
   return {
     left: wanted.length - shown.length,
-    collisions: [...counts].filter(([, count]) => count > 1).map(([name]) => name),
+    collisions: [...new Set(shown.map(({ name }) => name))].filter(
+      (name) => (byName.get(name)?.length ?? 0) > 1,
+    ),
     targets: shown.map(({ device, address, name }) => ({
       url: `${options.scheme}://${hostOf(address)}:${options.port}${options.path}`,
-      // Host names are not unique: a second device of the same name must not take over the first
-      // one's series.
       instance:
-        options.instanceSource === "hostname" || (counts.get(name) ?? 0) > 1
+        options.instanceSource === "hostname" || keepers.get(name) !== device
           ? `${name}@${address}`
           : name,
       labels: labelsOf(device, options),
@@ -49,11 +57,21 @@ export function discover(devices: readonly Device[], options: DiscoveryOptions):
   };
 }
 
-function isWanted(
+/** Own devices come before those shared in, then the lowest id: no order of a list decides. */
+function keeperOf(sharing: readonly Device[]): Device | undefined {
+  const [first] = sharing.toSorted(
+    (left, right) =>
+      Number(left.external) - Number(right.external) || (left.id < right.id ? -1 : 1),
+  );
+  return first;
+}
+
+/** Whether its agent is scraped while it is online. */
+function isChosen(
   device: Device,
-  { onlineOnly, excludeExternal, includeTags, excludeTags }: DiscoveryOptions,
+  { excludeExternal, includeTags, excludeTags }: DiscoveryOptions,
 ): boolean {
-  if ((onlineOnly && !device.online) || (excludeExternal && device.external)) return false;
+  if (excludeExternal && device.external) return false;
   if (device.tags.some((tag) => excludeTags.includes(tag))) return false;
   return includeTags.length === 0 || device.tags.some((tag) => includeTags.includes(tag));
 }

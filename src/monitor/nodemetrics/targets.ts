@@ -110,9 +110,12 @@ export class Targets {
           remedy: "give those of collectors.node_metrics.targets other instances",
         });
       if (collisions.length > 0)
-        log.warn("several devices share a name; their addresses distinguish them", {
-          names: collisions.slice(0, 10).join(", "),
-        });
+        log.warn(
+          "several devices share a name; one keeps it, and the address distinguishes the others",
+          {
+            names: collisions.slice(0, 10).join(", "),
+          },
+        );
     } catch (thrown) {
       signal.throwIfAborted();
       this.#lastOk = false;

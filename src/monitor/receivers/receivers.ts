@@ -23,7 +23,6 @@ export interface ReceiversDeps {
   readonly ids: Ids;
   /** Spans of requests; undefined while tracing is off. */
   readonly traces: Pick<Tracing, "begin"> | undefined;
-  /** At least one. */
   readonly targets: readonly ReceiverTarget[];
   readonly effects: ReceiverEffects;
   readonly intake: Intake;
@@ -40,7 +39,7 @@ export interface Receivers {
 export function createReceivers(deps: ReceiversDeps, options: ReceiversOptions): Receivers {
   const ports: ReceiverPort[] = [];
   const { stream, webhook } = options;
-  if (stream !== undefined && deps.targets.length > 0) {
+  if (stream !== undefined) {
     const log = deps.log.child("stream");
     const handler = createStreamHandler({ ...deps, log, records: deps.effects.stream }, stream);
     ports.push(
@@ -65,7 +64,7 @@ export function createReceivers(deps: ReceiversDeps, options: ReceiversOptions):
       ),
     );
   }
-  if (webhook !== undefined && deps.targets.length > 0) {
+  if (webhook !== undefined) {
     const log = deps.log.child("webhook");
     const handler = createWebhookHandler({ ...deps, events: deps.effects.webhook }, webhook);
     ports.push(

@@ -80,7 +80,7 @@ export function createStatusBuilder(deps: StatusDeps): () => Promise<Status> {
     const { id, name, authMethod, failing, collectors } = network;
     const row = create(NetworkStatusSchema, {
       name,
-      authMethod,
+      authMethod: authMethod ?? "",
       failing,
       api: apiUsage([network], nowMs),
       cardinality: deps.cardinality.network(id),

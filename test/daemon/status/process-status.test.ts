@@ -252,7 +252,7 @@ describe("an answer", () => {
       fingerprint: "ab",
       notBefore: 1_000,
       notAfter: 2_000,
-      lastReloadAt: undefined,
+      lastReloadAt: 4_000,
       loadedAt: 5,
       failures: 1,
       lastFailureAt: 3_000,
@@ -267,6 +267,7 @@ describe("an answer", () => {
         fingerprint: "ab",
         notBefore: { seconds: 1n },
         notAfter: { seconds: 2n },
+        lastReloadAt: { seconds: 4n },
         lastReloadFailureAt: { seconds: 3n },
         lastReloadFailureReason: "no such file",
       },
@@ -319,10 +320,10 @@ describe("an answer", () => {
 
   it("tells of profiles without credentials, and of newer releases", () => {
     const upload = {
-      attempts: 4,
-      failures: 1,
-      consecutiveFailures: 1,
-      healthy: true,
+      attempts: 9,
+      failures: 5,
+      consecutiveFailures: 3,
+      healthy: false,
       lastDurationSeconds: 0.5,
       lastSuccessAtMs: 1_000,
       lastFailureAtMs: 2_000,
@@ -352,12 +353,21 @@ describe("an answer", () => {
       profilerServer: "https://redacted@profiles.example.org",
       profilerHeaderNames: ["X-Org"],
       profilerUpload: {
-        attempts: 4n,
-        failures: 1n,
+        attempts: 9n,
+        failures: 5n,
+        consecutiveFailures: 3,
+        healthy: false,
+        lastDurationSeconds: 0.5,
         lastErrorClass: "timeout",
+        lastSuccessAt: { seconds: 1n },
         lastFailureAt: { seconds: 2n },
       },
     });
+    const recovered = { ...upload, consecutiveFailures: 0, healthy: true };
+    expect(
+      answered({ profiling: () => ({ ...profiling, profilerUpload: recovered }) }).profiling
+        ?.profilerUpload,
+    ).toMatchObject({ consecutiveFailures: 0, healthy: true });
     expect(answered({}).profiling?.profilerUpload).toBeUndefined();
     expect(update).toMatchObject({
       enabled: true,

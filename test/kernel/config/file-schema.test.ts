@@ -45,8 +45,8 @@ describe("the JSON Schema of the configuration file", () => {
     ["a duration without a unit", "otlp: {timeout: 30}", "/otlp/timeout"],
     [
       "a number out of its bounds",
-      "scrape: {max_requests_in_flight: -1}",
-      "/scrape/max_requests_in_flight",
+      "collectors: {node_metrics: {discovery: {port: 65536}}}",
+      "/collectors/node_metrics/discovery/port",
     ],
     ["another word", "logging: {level: loud}", "/logging/level"],
     ["a group for a value", "gateway: {listen: {port: 1}}", "/gateway/listen"],

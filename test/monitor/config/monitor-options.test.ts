@@ -5,6 +5,8 @@ import {
   k8sAuditSection,
 } from "../../../src/monitor/collectors/log-sections.ts";
 import { nodeMetricsSection } from "../../../src/monitor/collectors/nodemetrics/section.ts";
+import { isFed } from "../../../src/monitor/flowstore/fed.ts";
+import { isCollected } from "../../../src/monitor/network/collected.ts";
 import { monitorOptions } from "../../../src/monitor/config/monitor-options.ts";
 import type { MonitorOptions, NetworkOptions } from "../../../src/monitor/options.ts";
 import { receiveSecret } from "../../../src/kernel/threads/secrets.ts";
@@ -68,6 +70,38 @@ describe("nothing configured", () => {
   });
 });
 
+describe("networks without a credential", () => {
+  const names = (yaml: string): string[] => options(yaml).networks.map(({ name }) => name);
+  const local = "enabled: true, listen: '127.0.0.1:1'";
+
+  it("are there while a receiver serves them", () => {
+    expect(names(`streaming: {${local}}\nvpn: {network: push.test}`)).toEqual(["push.test"]);
+    expect(names(`webhook: {${local}}\nnetworks: [{name: a}]`)).toEqual(["a"]);
+    expect(
+      names(
+        `streaming: {${local}, routes: [{network: b, path: /b}]}\nwebhook: {${local}, routes: [{network: d}]}\nnetworks: [{name: a}, {name: b}, {name: c}, {name: d}]`,
+      ),
+    ).toEqual(["b", "d"]);
+  });
+
+  it("follow those that are collected, which keep the static targets, and have no flows of their own", () => {
+    const found = options(
+      `webhook: {${local}, routes: [{network: push}]}\nnetworks: [{name: push}, {name: a, ${CLIENT}}]\ncollectors: {node_metrics: {enabled: true, targets: [{url: 'http://a:1/metrics'}]}}`,
+    );
+    expect(
+      found.networks.map((network) => [
+        network.name,
+        isCollected(network),
+        nodeMetricsSection.of(network)?.targets.length,
+        isFed(network, found.receivers),
+      ]),
+    ).toEqual([
+      ["a", true, 1, true],
+      ["push", false, undefined, false],
+    ]);
+  });
+});
+
 describe("a single network", () => {
   it("is named by vpn.network and asked as vpn says", () => {
     const { name, provider } = only(
@@ -91,7 +125,7 @@ describe("a single network", () => {
     });
     expect(
       provider.kind === "tailscale" &&
-        provider.auth.method === "oauth" &&
+        provider.auth?.method === "oauth" &&
         receiveSecret(provider.auth.clientSecret).use((value) => value),
     ).toBe("canary");
   });

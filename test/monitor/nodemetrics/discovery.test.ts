@@ -79,10 +79,46 @@ describe("Discovery of agents", () => {
     expect(instance("address")).toBe("100.64.0.1:5252");
   });
 
-  it("tells those that share a name apart by their address, and says which", () => {
-    const found = discover([device("a"), device("a", { addresses: ["100.64.0.2"] })], options);
-    expect(found.targets.map(({ instance }) => instance)).toEqual(["a@100.64.0.1", "a@100.64.0.2"]);
-    expect(found.collisions).toEqual(["a"]);
+  describe("of devices that share a name", () => {
+    const shared = { ...options, excludeExternal: false };
+    const own = device("a", { id: "5", addresses: ["100.64.0.5"] });
+    const other = device("a", { id: "6", addresses: ["100.64.0.6"] });
+    const guest = device("a", { id: "1", addresses: ["100.64.0.1"], external: true });
+    const instances = (devices: readonly Device[], changes: Partial<typeof options> = {}) =>
+      discover(devices, { ...shared, ...changes }).targets.map(({ instance }) => instance);
+
+    it("keeps the name of an own one whatever else appears, and says which names are shared", () => {
+      expect(instances([own])).toEqual(["a"]);
+      expect(instances([guest, other, own, device("b")])).toEqual([
+        "a@100.64.0.1",
+        "a@100.64.0.6",
+        "a",
+        "b",
+      ]);
+      expect(discover([guest, own, device("b")], shared).collisions).toEqual(["a"]);
+    });
+
+    it("chooses by the id among own ones as among those shared in, in any order", () => {
+      const late = device("a", { id: "2", addresses: ["100.64.0.2"], external: true });
+      expect(instances([own, other])).toEqual(["a", "a@100.64.0.6"]);
+      expect(instances([other, own])).toEqual(["a@100.64.0.6", "a"]);
+      expect(instances([late, guest])).toEqual(["a@100.64.0.2", "a"]);
+    });
+
+    it("gives the name to no other while its device is offline or beyond the limit", () => {
+      expect(instances([{ ...own, online: false }, other])).toEqual(["a@100.64.0.6"]);
+      expect(instances([other, own], { maxTargets: 1 })).toEqual(["a@100.64.0.6"]);
+      expect(instances([{ ...own, tags: ["tag:x"] }, other], { excludeTags: ["tag:x"] })).toEqual([
+        "a",
+      ]);
+    });
+
+    it("has host names with their address always", () => {
+      expect(instances([own, guest], { instanceSource: "hostname" })).toEqual([
+        "A@100.64.0.5",
+        "A@100.64.0.1",
+      ]);
+    });
   });
 
   it("carries host and tag labels as wanted, and counts what is beyond the limit", () => {

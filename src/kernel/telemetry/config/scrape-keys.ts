@@ -48,11 +48,17 @@ export const scrapeAllowUnauthenticated = defineKey({
   default: false,
   help: "Serves metrics without a token, to other machines too.",
 });
+/** Bounds of `scrape.max_requests_in_flight` while the endpoint is on. */
+const IN_FLIGHT = { min: 1, max: 10_000 };
+/** What the status can show. */
+const INT32 = 2 ** 31;
+
 export const scrapeMaxInFlight = defineKey({
   path: "scrape.max_requests_in_flight",
-  type: integer(0, 10_000),
+  // While the endpoint is off, any number is taken: `checkScrape` has the bounds.
+  type: { ...integer(-INT32, INT32 - 1), expects: "a whole number" },
   default: 4,
-  help: "Maximum concurrent scrapes, at least 1 while scrape.enabled is true; more are answered 503.",
+  help: `Maximum concurrent scrapes, from ${IN_FLIGHT.min} to ${IN_FLIGHT.max} while scrape.enabled is true; more are answered 503.`,
 });
 export const scrapeTimeout = defineKey({
   path: "scrape.timeout",
@@ -149,10 +155,11 @@ export const checkScrape: Check = {
     if (!config.get(scrapeEnabled)) return [];
     const findings: Finding[] = [];
     const listen = config.get(scrapeListen);
-    if (config.get(scrapeMaxInFlight) === 0)
+    const inFlight = config.get(scrapeMaxInFlight);
+    if (inFlight < IN_FLIGHT.min || inFlight > IN_FLIGHT.max)
       findings.push(
         atKey(config, scrapeMaxInFlight, "error", {
-          rule: "must be at least 1 while scrape.enabled is true",
+          rule: `must be from ${IN_FLIGHT.min} to ${IN_FLIGHT.max} while scrape.enabled is true`,
           remedy: "write 4.",
         }),
       );

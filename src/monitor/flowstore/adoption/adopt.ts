@@ -181,12 +181,14 @@ function assertQuiet(legacy: string): void {
       });
 }
 
-/** A database that the predecessor's later versions renamed is no legacy file. */
+/**
+ * A database that the predecessor's later versions renamed is no legacy file. What its digest is of
+ * is not documented, so that any digest counts; with more before it, it is another network's.
+ */
 function assertNoOther(directory: string, network: string): void {
   const start = legacyFileName(network).replace(/\.db$/, "");
-  const other = readdirSync(directory).find(
-    (name) => name.startsWith(`${start}-`) && /-[0-9a-f]{12}(?:[0-9a-f]{4})?\.db$/.test(name),
-  );
+  const renamed = new RegExp(`^${start}-[0-9a-f]{12}(?:[0-9a-f]{4})?\\.db$`);
+  const other = readdirSync(directory).find((name) => renamed.test(name));
   if (other !== undefined)
     throw new StewardError(
       "unsupported",

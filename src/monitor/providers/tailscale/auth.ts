@@ -2,6 +2,7 @@
  * Credential of the hosted control plane: a fixed API key, or access tokens that are fetched and
  * renewed.
  */
+import { assert } from "../../../kernel/base/errors.ts";
 import { bearer, refreshing } from "../../../kernel/client/authorizers.ts";
 import type { Authorizer, OperationStatus } from "../../../kernel/client/types.ts";
 import { receiveSecret } from "../../../kernel/threads/secrets.ts";
@@ -30,6 +31,7 @@ export function createCredential(
   deps: ProviderDeps,
 ): Credential {
   const { auth } = options;
+  assert(auth !== undefined, "a control plane without a credential is not called");
   const granted = {
     method: auth.method,
     scopes: auth.method === "oauth" ? auth.scopes : undefined,

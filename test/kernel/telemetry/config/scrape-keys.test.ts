@@ -54,6 +54,21 @@ describe("the pull listener", () => {
     expect(config && scrapeOptions(config)).toBeUndefined();
   });
 
+  it.each([-1, 0, 10_001])("takes %i scrapes in flight while it is off", (count) => {
+    expect(problems(`scrape: {max_requests_in_flight: ${count}}`)).toEqual([]);
+  });
+
+  it("takes no text for the scrapes in flight, on or off", () => {
+    for (const enabled of [true, false])
+      expect(
+        problems(
+          `scrape: {enabled: ${enabled}, listen: 'localhost:1', max_requests_in_flight: many}`,
+        ),
+      ).toEqual([
+        expect.stringContaining("ERROR scrape.max_requests_in_flight: must be a whole number"),
+      ]);
+  });
+
   it("is told with everything settled", () => {
     const { config } = load(
       "scrape: {enabled: true, listen: '127.0.0.1:0', auth: {token: canary}, tls: {cert_file: /c, key_file: /k, client_ca_file: /ca}}",
@@ -72,7 +87,15 @@ describe("the pull listener", () => {
   it.each([
     [
       "enabled: true, max_requests_in_flight: 0, listen: 'localhost:1'",
-      "ERROR scrape.max_requests_in_flight: must be at least 1 while scrape.enabled is true",
+      "ERROR scrape.max_requests_in_flight: must be from 1 to 10000 while scrape.enabled is true",
+    ],
+    [
+      "enabled: true, max_requests_in_flight: -1, listen: 'localhost:1'",
+      "ERROR scrape.max_requests_in_flight: must be from 1 to 10000 while scrape.enabled is true",
+    ],
+    [
+      "enabled: true, max_requests_in_flight: 10001, listen: 'localhost:1'",
+      "ERROR scrape.max_requests_in_flight: must be from 1 to 10000 while scrape.enabled is true",
     ],
     [
       "enabled: true",

@@ -186,6 +186,12 @@ describe("An adoption", () => {
         renameSync(legacyDatabase(directory), join(directory, "flows-lab-0123456789ab.db")),
       /was renamed by a later version/,
     ],
+    [
+      "a file that was renamed already with a longer digest",
+      (directory) =>
+        renameSync(legacyDatabase(directory), join(directory, "flows-lab-0123456789abcdef.db")),
+      /was renamed by a later version/,
+    ],
   ])("refuses %s and changes nothing", async (_, prepare, message) => {
     const directory = temporaryFolder();
     prepare(directory);
@@ -194,6 +200,14 @@ describe("An adoption", () => {
     const before = names();
     await expect(adopt(directory)).rejects.toThrow(message);
     expect(names()).toEqual(before);
+  });
+
+  it("has nothing to do beside the renamed files of networks whose names begin alike", async () => {
+    const directory = temporaryFolder();
+    const others = ["flows-lab-2-0123456789ab.db", "flows-lab-2-0123456789abcdef.db"];
+    for (const name of others) renameSync(legacyDatabase(directory), join(directory, name));
+    expect((await adopt(directory)).rows).toBeUndefined();
+    expect(readdirSync(directory).filter((name) => name.startsWith("flows-"))).toEqual(others);
   });
 
   it("takes the file of its own owner", async () => {
