@@ -1,13 +1,11 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startDemoTokens } from "../../../src/daemon/demo/tokens.ts";
 import { systemIds } from "../../../src/kernel/base/ids.ts";
-import { createStateFactory } from "../../../src/kernel/state/state-factory.ts";
 import type { Data } from "../../../src/tokens/logical/types.ts";
-import { openTokens } from "../../../src/tokens/service.ts";
 import type { CoreAnswer } from "../../../src/tokens/vault/core/types.ts";
 import { quietLog, temporaryFolder } from "../../kernel/state/fixtures/tables.ts";
-import { direct } from "../../tokens/support/engine.ts";
 import { createSteppedClock } from "../../tokens/support/host.ts";
+import { githubMount, openService } from "../../tokens/support/service.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -19,27 +17,7 @@ function demoFolder() {
   return {
     clock,
     async start() {
-      const tokens = await openTokens(
-        { ...deps, state: createStateFactory({ directory, clock, log: quietLog }) },
-        {
-          directory,
-          version: "0.1.0",
-          mounts: [
-            {
-              path: "github/",
-              class: "secret",
-              type: "github",
-              description: "",
-              defaultLeaseTtlMs: 0,
-              maxLeaseTtlMs: 0,
-            },
-          ],
-          seal: { type: "file", keyFile: undefined, credentials: undefined },
-          audit: [],
-          proxy: direct,
-        },
-        new AbortController().signal,
-      );
+      const tokens = await openService(directory, { mounts: [githubMount], audit: [] }, { clock });
       const demo = await startDemoTokens(deps, tokens, "demo");
       const stop = async (): Promise<void> => {
         await demo.stop();
