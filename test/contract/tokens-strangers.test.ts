@@ -1,5 +1,9 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { LogicalService, Operation } from "../../src/gen/steward/tokens/v1/logical_pb.ts";
 import { removeTemporaryFolders } from "./daemon.ts";
+import { grpcUnary } from "./rpc.ts";
 import { startVault, vaultRequest, type VaultAnswer, type VaultDaemon } from "./vault.ts";
 
 const PAGE = "https://ui.example.org";
@@ -7,7 +11,8 @@ let vault: VaultDaemon;
 let role: { role_id: string; secret_id: string };
 
 beforeAll(async () => {
-  vault = await startVault();
+  // So that requests may come from addresses with the limits of other machines.
+  vault = await startVault({ env: { STEWARD_GATEWAY__TRUSTED_PROXIES: "127.0.0.1" } });
   await vault.ask("POST", "sys/auth/approle", { body: { type: "approle" } });
   await vault.ask("POST", "auth/approle/role/ci", {
     body: { token_policies: "default", token_ttl: "1h" },
@@ -153,6 +158,95 @@ describe("names of other machines, while no auth.token is set", () => {
       token: wrapped.json.wrap_info.token as string,
     });
     expect([unwrapped.status, unwrapped.json.data]).toEqual([200, { a: 1 }]);
+  });
+});
+
+describe("response wrapping without a token", () => {
+  const WRAP = { "x-vault-wrap-ttl": "60" };
+  const ask = (method: string, path: string, body?: unknown, token?: string) =>
+    vaultRequest(vault.daemon.url, method, path, {
+      headers: WRAP,
+      body,
+      ...(token === undefined ? {} : { token }),
+    });
+  const REFUSED = expect.stringMatching(
+    /X-Vault-Wrap-TTL .*needs a token here.*only logins.*send X-Vault-Token/,
+  ) as string;
+
+  it.each([
+    ["GET", "github/info"],
+    ["GET", "github/metrics"],
+    ["GET", "sys/internal/ui/mounts"],
+    ["GET", "sys/internal/specs/openapi"],
+  ])("is refused on %s %s, also to an invented and a wrapping token", async (method, path) => {
+    const login = await ask("POST", "auth/approle/login", role);
+    for (const token of [undefined, "hvs.invented", login.json.wrap_info.token as string]) {
+      const { status, json } = await ask(method, path, undefined, token);
+      expect([token, status, json.errors]).toEqual([token, 400, [REFUSED]]);
+    }
+    expect((await ask(method, path, undefined, vault.root)).status).toBe(200);
+  });
+
+  it("is refused over gRPC's LogicalService, too", async () => {
+    const host = new URL(vault.daemon.url).host;
+    await expect(
+      grpcUnary(host, LogicalService.method.handle, {
+        operation: Operation.READ,
+        path: "github/info",
+        wrapTtl: "60s",
+      }),
+    ).rejects.toMatchObject({ details: REFUSED });
+  });
+
+  it("is for logins; what was wrapped can be wrapped anew and unwrapped, but not looked up wrapped", async () => {
+    const login = await ask("POST", "auth/approle/login", role);
+    const token = login.json.wrap_info.token as string;
+    expect((await ask("PUT", "sys/wrapping/lookup", { token })).json.errors).toEqual([REFUSED]);
+    const rewrapped = await ask("PUT", "sys/wrapping/rewrap", { token });
+    const unwrapped = await ask("PUT", "sys/wrapping/unwrap", {
+      token: rewrapped.json.wrap_info.token as string,
+    });
+    expect(unwrapped.json.auth.client_token).toMatch(/^hvs\./);
+  });
+});
+
+describe("requests of one address that need no token", () => {
+  const from = (address: string, path: string, token?: string) =>
+    vaultRequest(vault.daemon.url, "GET", path, {
+      headers: { "x-forwarded-for": address },
+      ...(token === undefined ? {} : { token }),
+    });
+
+  it("are limited to 600 a minute and have no records beyond those of refusals; a token and other addresses are not limited", async () => {
+    const records = (address: string): number =>
+      readFileSync(join(vault.state, "audit.log"), "utf8")
+        .split("\n")
+        .filter((line) => line.includes(`"remote_address":"${address}"`)).length;
+    const answers: VaultAnswer[] = [];
+    const startMs = performance.now();
+    // The listener admits few requests at once.
+    while (answers.length < 660)
+      answers.push(
+        ...(await Promise.all(Array.from({ length: 10 }, () => from("192.0.2.1", "github/info")))),
+      );
+    // A slow machine takes more than one minute.
+    const minutes = 1 + Math.floor((performance.now() - startMs) / 60_000);
+    const limited = answers.filter(({ status }) => status === 429);
+    expect(limited.length).toBeGreaterThanOrEqual(660 - 600 * minutes);
+    if (minutes > 1) return;
+    expect(limited).toHaveLength(60);
+    expect(Number(limited[0]?.headers["retry-after"])).toBeGreaterThan(0);
+    expect(limited[0]?.json.errors).toEqual([
+      expect.stringMatching(/more than 600 requests without a token.*try again in \d+ s/),
+    ]);
+    expect(records("192.0.2.1")).toBe(2 * (600 + 10));
+    expect((await from("192.0.2.1", "github/info", vault.root)).status).toBe(200);
+    expect((await from("192.0.2.2", "github/metrics")).status).toBe(200);
+    const login = await vaultRequest(vault.daemon.url, "POST", "auth/approle/login", {
+      headers: { "x-forwarded-for": "192.0.2.1" },
+      body: role,
+    });
+    expect(login.status).toBe(200);
   });
 });
 

@@ -2,39 +2,18 @@ import { mkdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { OverviewService } from "../../src/gen/steward/tokens/v1/overview_service_pb.ts";
-import { systemClock } from "../../src/kernel/base/clock.ts";
-import { systemIds } from "../../src/kernel/base/ids.ts";
 import { createLog, type Log } from "../../src/kernel/base/log.ts";
 import { Secret } from "../../src/kernel/base/secret.ts";
 import type { RequestHeaders } from "../../src/kernel/service.ts";
-import { createStateFactory } from "../../src/kernel/state/state-factory.ts";
 import { proxyOf } from "../../src/tokens/engine/platform/proxy.ts";
 import type { Data } from "../../src/tokens/logical/types.ts";
-import { openTokens, type Tokens, type TokensOptions } from "../../src/tokens/service.ts";
+import type { Tokens, TokensOptions } from "../../src/tokens/service.ts";
 import type { TokenSpec } from "../../src/tokens/vault/types.ts";
 import { quietLog, temporaryFolder } from "../kernel/state/fixtures/tables.ts";
-import { direct } from "./support/engine.ts";
+import { openService } from "./support/service.ts";
 
 async function open(options: Partial<TokensOptions> = {}, log: Log = quietLog): Promise<Tokens> {
-  const directory = temporaryFolder();
-  const tokens = await openTokens(
-    {
-      state: createStateFactory({ directory, clock: systemClock, log: quietLog }),
-      clock: systemClock,
-      ids: systemIds,
-      log,
-    },
-    {
-      directory,
-      version: "0.1.0",
-      mounts: [],
-      seal: { type: "file", keyFile: undefined, credentials: undefined },
-      audit: [{ filePath: "audit.log", hmacAccessor: true, elideListResponses: false }],
-      proxy: direct,
-      ...options,
-    },
-    new AbortController().signal,
-  );
+  const tokens = await openService(temporaryFolder(), options, { log });
   onTestFinished(() => tokens.close(1_000));
   return tokens;
 }
@@ -125,6 +104,26 @@ describe("the start of the tokens service", () => {
       expect.stringContaining("HTTPS_PROXY") as string,
     ]);
     expect(logged.join("")).not.toContain("hunter2");
+  });
+});
+
+describe("the version that Vault clients see", () => {
+  it("is one whose features they use, with Steward's own behind it", async () => {
+    const tokens = await open();
+    for (const path of ["sys/health", "sys/seal-status"]) {
+      const { response } = await tokens.gate.handle({
+        verb: "read",
+        path,
+        data: {},
+        token: undefined,
+        remote: undefined,
+        wrapTtlMs: undefined,
+        signal: new AbortController().signal,
+      });
+      expect(JSON.parse(String(response?.raw?.body))).toMatchObject({
+        version: "1.15.0+steward.0.1.0",
+      });
+    }
   });
 });
 

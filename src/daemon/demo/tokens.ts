@@ -40,7 +40,9 @@ export async function startDemoTokens(
   try {
     const root = await demoRoot(tokens, deps.ids, given);
     // Tokens of an earlier demo ended with its code host.
-    await tokens.manager()?.leases.revokePrefix(MOUNT, { sync: true, force: true });
+    await tokens
+      .manager()
+      ?.leases.revokePrefix(MOUNT, { sync: true, force: true, expectsFailures: true });
     await configure(tokens, host, root);
     return running(deps, { gate: tokens.gate, host, root });
   } catch (error) {

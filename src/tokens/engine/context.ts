@@ -9,7 +9,10 @@ import type { BuildInfo } from "./types.ts";
 import { createSemaphore } from "../../kernel/async/semaphore.ts";
 import type { Serial } from "../../kernel/async/serial.ts";
 
-/** Concurrent mint calls, those waiting for a connection included. */
+/** The rule of the error beyond the limit. */
+export const IN_FLIGHT = "in_flight";
+
+/** Concurrent mint calls with their lookups, those waiting for a connection included. */
 const MAX_IN_FLIGHT = 256;
 
 export interface EngineContext {
@@ -42,7 +45,7 @@ export function createInFlight(): InFlight {
       throw new StewardError(
         "exhausted",
         `${calls.held} requests to the platform are in flight; retry later`,
-        { rule: "in_flight", retryAfterMs: 1_000 },
+        { rule: IN_FLIGHT, retryAfterMs: 1_000 },
       );
     },
   };

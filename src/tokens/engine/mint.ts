@@ -8,7 +8,7 @@ import { StewardError } from "../../kernel/base/errors.ts";
 import { type RawNumber, numberText } from "../logical/json.ts";
 import type { LogicalRequest, LogicalResponse, SecretGrant } from "../logical/types.ts";
 import { answerOf, expiryOf, readMinted } from "./answer.ts";
-import type { EngineContext } from "./context.ts";
+import { IN_FLIGHT, type EngineContext } from "./context.ts";
 import { invalidAnswer, isGone, hasCreatedNothing, platformFailure } from "./platform/failures.ts";
 import type { HttpLost, HttpReply } from "./platform/http.ts";
 import { revokeToken } from "./platform/platform.ts";
@@ -40,16 +40,52 @@ export async function mintFresh(
     seen.success = true;
     return fresh;
   } finally {
-    context.metrics.minted({
-      success: seen.success,
-      installationId: seen.id,
-      orgName: scope.orgName,
-      permissions: Object.keys(scope.permissions).length > 0,
-      repositories: scope.repositories.length > 0,
-      repositoryIds: scope.repositoryIds.length > 0,
-      seconds: (context.host.clock.monotonic() - startedMs) / 1_000,
-    });
+    report(context, scope, { ...seen, startedMs });
   }
+}
+
+/**
+ * Digits of the installation's id, before `mintFresh`. A failure ends the mint and is reported as
+ * one of `mintFresh`.
+ */
+export async function findInstallation(
+  context: EngineContext,
+  session: Session,
+  request: LogicalRequest,
+  scope: Scope,
+): Promise<string> {
+  if (scope.installationId !== 0) return String(scope.installationId);
+  const startedMs = context.host.clock.monotonic();
+  try {
+    const found = await session.installations.find(scope.orgName, request.signal, () =>
+      context.inFlight.enter(),
+    );
+    return numberText(found.id) ?? "";
+  } catch (error) {
+    if (!(error instanceof StewardError) || error.rule !== IN_FLIGHT)
+      report(context, scope, { id: "", success: false, startedMs });
+    throw error;
+  }
+}
+
+function report(
+  { metrics, host }: EngineContext,
+  scope: Scope,
+  {
+    id,
+    success,
+    startedMs,
+  }: { readonly id: string; readonly success: boolean; readonly startedMs: number },
+): void {
+  metrics.minted({
+    success,
+    installationId: id,
+    orgName: scope.orgName,
+    permissions: Object.keys(scope.permissions).length > 0,
+    repositories: scope.repositories.length > 0,
+    repositoryIds: scope.repositoryIds.length > 0,
+    seconds: (host.clock.monotonic() - startedMs) / 1_000,
+  });
 }
 
 // A cached installation may have been replaced: one more attempt, since the refused request created

@@ -222,6 +222,11 @@ export interface Path {
   readonly unauthenticated?: true;
   /** Required proof of unauthenticated requests; absent if none. */
   readonly proof?: PathProof;
+  /**
+   * Without a token, only whoever proves a whole credential gets a response, e.g. by a login. On
+   * other open paths wrapping a response takes a token.
+   */
+  readonly provesCredential?: true;
   /** Requires the `sudo` capability. */
   readonly sudo?: true;
   /** Creates something external that must be recorded first. */

@@ -309,11 +309,16 @@ export interface Leases {
   revoke(id: string, options: { readonly sync: boolean }): Promise<void>;
   /**
    * All below a prefix, which names whole segments, or the one with this id. `force` ends the leases
-   * even if the backend fails.
+   * even if the backend fails, and logs how many tokens may still be valid; not with
+   * `expectsFailures`, for a prefix whose platform is gone.
    */
   revokePrefix(
     prefix: string,
-    options: { readonly sync: boolean; readonly force: boolean },
+    options: {
+      readonly sync: boolean;
+      readonly force: boolean;
+      readonly expectsFailures?: boolean;
+    },
   ): Promise<void>;
   /** Inside a change of the caller's: the lease becomes due now. Unknown ids are fine. */
   endIn(tx: Tx, id: string): void;

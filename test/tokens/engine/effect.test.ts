@@ -98,6 +98,16 @@ describe("the host", () => {
     expect(await told(room)).toEqual([ABOUT]);
   });
 
+  it.each([200, 202, 299])(
+    "is told that nothing is left when the platform answers %i to the revocation of such a token",
+    async (status) => {
+      await using room = await startEngineRoom();
+      room.codeHost.faults.next("mint", { kind: "no_expiry" });
+      room.codeHost.faults.next("revoke", { kind: "status", status, effect: true });
+      expect(await told(room)).toEqual([ABOUT, "none"]);
+    },
+  );
+
   it("gets the token although the caller left after its request did", async () => {
     await using room = await startEngineRoom({ codeHost: { latencyMs: 50 } });
     const leaving = new AbortController();

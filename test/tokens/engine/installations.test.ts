@@ -80,6 +80,21 @@ describe("an organisation's installation", () => {
     }
   });
 
+  it("of a user is found in the list whatever the case of either name", async () => {
+    await using room = await startEngineRoom();
+    room.codeHost.estate.install(room.demo.appId, spec(9_998, "OctoCat", "User"));
+    room.codeHost.estate.install(room.demo.appId, spec(9_999, "hubot", "User"));
+    for (const [name, id] of [
+      ["octocat", 9_998],
+      ["HuBot", 9_999],
+    ] as const)
+      expect(await room.mint({ org_name: name })).toMatchObject({
+        installation_id: id,
+        org_name: name,
+      });
+    expect(room.codeHost.requests()).toMatchObject({ org_installation: 2, installations: 2 });
+  });
+
   it("is found under a former name by following the platform on its own host", async () => {
     await using room = await startEngineRoom();
     room.codeHost.estate.rename(1001, "new-name");

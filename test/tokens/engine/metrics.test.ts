@@ -118,6 +118,27 @@ describe("metrics", () => {
     );
   });
 
+  it("say of each list by itself whether it was given", async () => {
+    await using room = await startEngineRoom();
+    const lists = [
+      { name: "repositories", list: "web", times: 1 },
+      { name: "repository_ids", list: [9_002], times: 2 },
+      { name: "permissions", list: "contents=read", times: 3 },
+    ];
+    for (const { name, list, times } of lists)
+      for (let made = 0; made < times; made++)
+        await room.mint({ installation_id: room.demo.installationId, [name]: list });
+    const { raw } = (await room.ask("read", "metrics")) ?? {};
+    for (const { name: given, times } of lists) {
+      const labels = ["permissions", "repositories", "repository_ids"]
+        .map((name) => `${name}="${name === given}"`)
+        .join(",");
+      expect(raw?.body).toContain(
+        `vault_github_token_request_duration_seconds_count{installation_id="1001",org_name="",${labels},success="true"} ${times}\n`,
+      );
+    }
+  });
+
   it("name a hundred pairs of installation and organisation, and then no more", () => {
     const metrics = createEngineMetrics(createSteppedClock(), unreleased);
     const observe = (index: number): void =>

@@ -42,6 +42,17 @@ describe("revoking a token", () => {
     expect(await revoke(room, minted)).toBeUndefined();
   });
 
+  it.each([200, 202, 299])("succeeds when the platform answers %i", async (status) => {
+    await using room = await startEngineRoom();
+    const minted = await mint(room);
+    room.codeHost.faults.next("revoke", { kind: "status", status, effect: true });
+    expect(await revoke(room, minted)).toBeUndefined();
+    const { raw } = (await room.ask("read", "metrics")) ?? {};
+    expect(String(raw?.body)).toContain(
+      'vault_github_token_revocation_request_duration_seconds_count{success="true"} 1\n',
+    );
+  });
+
   it("works after the configuration was deleted, and goes where the token is from", async () => {
     await using room = await startEngineRoom();
     const minted = await mint(room);

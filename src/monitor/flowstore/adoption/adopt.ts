@@ -187,8 +187,11 @@ function assertQuiet(legacy: string): void {
  */
 function assertNoOther(directory: string, network: string): void {
   const start = legacyFileName(network).replace(/\.db$/, "");
-  const renamed = new RegExp(`^${start}-[0-9a-f]{12}(?:[0-9a-f]{4})?\\.db$`);
-  const other = readdirSync(directory).find((name) => renamed.test(name));
+  const other = readdirSync(directory).find(
+    (name) =>
+      name.startsWith(`${start}-`) &&
+      /^[0-9a-f]{12}(?:[0-9a-f]{4})?\.db$/.test(name.slice(start.length + 1)),
+  );
   if (other !== undefined)
     throw new StewardError(
       "unsupported",

@@ -2,7 +2,7 @@
 import { numberText } from "../../logical/json.ts";
 import type { LogicalRequest, LogicalResponse } from "../../logical/types.ts";
 import type { EngineContext } from "../context.ts";
-import { leased, mintFresh } from "../mint.ts";
+import { findInstallation, leased, mintFresh } from "../mint.ts";
 import { underCeiling } from "../scope.ts";
 import type { Session } from "../session.ts";
 import type { Scope } from "../types.ts";
@@ -48,8 +48,7 @@ async function takeShared(
   const keyFor = (installationId: string): string =>
     requestKey({ installationId, scope, permissionSet, principal, maxLeaseTtlMs });
   for (let lookups = 0; lookups < MAX_LOOKUPS; lookups += 1) {
-    const id = await installationOf(session, scope, request.signal);
-    if (id === undefined) return undefined;
+    const id = await findInstallation(context, session, request, scope);
     const taken = await cache.take(keyFor(id), {
       share: request.id,
       path: request.mountPoint + request.path,
@@ -61,15 +60,4 @@ async function takeShared(
     if (taken !== undefined) return taken;
   }
   return undefined;
-}
-
-/** Undefined when it is not found; minting finds the cause. */
-async function installationOf(
-  { installations }: Session,
-  { installationId, orgName }: Scope,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  if (installationId !== 0) return String(installationId);
-  const found = await installations.find(orgName, signal).catch(() => undefined);
-  return numberText(found?.id);
 }

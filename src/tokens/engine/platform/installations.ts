@@ -36,8 +36,11 @@ interface Found {
 
 /** For one app. Throws StewardError with the platform's cause. */
 export interface Installations {
-  /** By login, case-insensitive. Throws `invalid` when the app is not installed there. */
-  find(login: string, signal: AbortSignal): Promise<Found>;
+  /**
+   * By login, case-insensitive. Throws `invalid` when the app is not installed there. `enter` is
+   * called only if this starts a call to the platform; its result is disposed of after the call.
+   */
+  find(login: string, signal: AbortSignal, enter?: () => Disposable): Promise<Found>;
   /** Evicts a cached installation. */
   forget(login: string): void;
   /** One installation with its permissions. Throws `invalid` when there is none. */
@@ -53,7 +56,11 @@ export function createInstallations(platform: Platform, clock: Clock): Installat
   const known = new Map<string, Known>();
   const lookups = new Map<string, Promise<number | RawNumber | undefined>>();
 
-  async function lookUpOnce(login: string): Promise<number | RawNumber | undefined> {
+  async function lookUpOnce(
+    login: string,
+    enter: (() => Disposable) | undefined,
+  ): Promise<number | RawNumber | undefined> {
+    using _slot = enter?.();
     const controller = new AbortController();
     // Not the first caller's signal: other waiters must not fail when it disconnects.
     using _deadline = clock.timer(clock.monotonic() + LOOKUP_MS, () =>
@@ -78,13 +85,14 @@ export function createInstallations(platform: Platform, clock: Clock): Installat
   }
 
   return {
-    async find(name, signal) {
+    async find(name, signal, enter) {
       if (name.length > MAX_LOGIN_LENGTH) return foundOf(name, undefined, false);
       const login = name.toLowerCase();
       const held = known.get(login);
       if (held !== undefined && clock.monotonic() < held.untilMs)
         return foundOf(name, held.id, true);
-      const lookup = lookups.get(login) ?? lookUpOnce(login).finally(() => lookups.delete(login));
+      const lookup =
+        lookups.get(login) ?? lookUpOnce(login, enter).finally(() => lookups.delete(login));
       lookups.set(login, lookup);
       return foundOf(name, await orAborted(lookup, signal), false);
     },

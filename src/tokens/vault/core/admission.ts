@@ -57,6 +57,6 @@ export function carriesLiveToken(core: Pick<Core, "isLive">, headers: RequestHea
 }
 
 /** A wrapping token only permits unwrapping, which takes a small body. */
-function isWrapping({ policies }: TokenEntry): boolean {
+export function isWrapping({ policies }: TokenEntry): boolean {
   return policies.length > 0 && policies.every((name) => name === WRAPPING_POLICY);
 }

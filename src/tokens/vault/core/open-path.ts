@@ -2,10 +2,11 @@
  * Requests to unauthenticated paths. Once an address has failed too often for individual audit
  * records (`refusals.ts`), its requests first run without side effects: a failing one is counted
  * and not audited, a succeeding one is then handled normally, with its record durable first.
+ * Requests that prove no credential cannot have responses wrapped and are limited by address.
  */
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { RequestProof } from "../../logical/types.ts";
-import { admittedEntry } from "./admission.ts";
+import { admittedEntry, isWrapping } from "./admission.ts";
 import { requestOf } from "./handle-authorized.ts";
 import type { CoreAnswer, CoreDeps, RequestContext } from "./types.ts";
 
@@ -16,8 +17,14 @@ export async function serveOpen(
   serve: () => Promise<CoreAnswer>,
 ): Promise<CoreAnswer> {
   const address = context.request.remote?.address;
-  const isUnauthenticated = admittedEntry(deps, context.request) === undefined;
+  const entry = admittedEntry(deps, context.request);
+  const isUnauthenticated = entry === undefined;
   const hasRecord = isUnauthenticated && deps.refusals.enter(address);
+  const refusal =
+    (entry === undefined || isWrapping(entry) ? refusedWrapping(context) : undefined) ??
+    (isUnauthenticated && !hasProof(context) ? deps.refusals.serve(address) : undefined);
+  if (refusal !== undefined)
+    return await refuse(deps, context, { refusal, hasRecord: hasRecord || !isUnauthenticated });
   try {
     if (isUnauthenticated && !hasRecord) await dryRun(deps, context);
     const answer = await serve();
@@ -27,6 +34,34 @@ export async function serveOpen(
     const subject = isWrongProof(error) ? subjectOf(context) : undefined;
     throw (subject === undefined ? undefined : deps.attempts.failed(address, subject)) ?? error;
   }
+}
+
+/** Each wrapped response takes one of the rows that all clients share. */
+function refusedWrapping({ request, authorization }: RequestContext): StewardError | undefined {
+  if (request.wrapTtlMs === undefined || authorization.declared?.provesCredential === true)
+    return undefined;
+  return new StewardError(
+    "invalid",
+    "X-Vault-Wrap-TTL (over gRPC wrap_ttl) needs a token here: without one, only logins and sys/wrapping/unwrap and rewrap take it; send X-Vault-Token, or leave X-Vault-Wrap-TTL out",
+    { field: "X-Vault-Wrap-TTL", rule: "wrapping" },
+  );
+}
+
+/** Reading the state of an attempt with key shares proves nothing. A right proof always passes. */
+function hasProof({ operation, authorization }: RequestContext): boolean {
+  return operation === "update" && authorization.declared?.proof !== undefined;
+}
+
+async function refuse(
+  deps: CoreDeps,
+  { request, audited }: RequestContext,
+  { refusal, hasRecord }: { readonly refusal: StewardError; readonly hasRecord: boolean },
+): Promise<never> {
+  if (hasRecord) {
+    await deps.audit.request(audited, refusal.message);
+    await deps.audit.response(audited, { error: refusal.message });
+  } else deps.refusals.add(request.remote?.address);
+  throw refusal;
 }
 
 /** Throws what `serve` would, and counts the failure instead of recording it. */

@@ -85,6 +85,7 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
     env,
     transitions,
     shares,
+    log,
     clock,
     revoke: deps.revoke,
     deadlineMs: options.revokeDeadlineMs ?? REVOKE_DEADLINE_MS,
@@ -161,7 +162,7 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
       if (found !== undefined)
         await (sync ? revocation.now(found) : revocation.inBackground(found));
     },
-    async revokePrefix(given, { sync, force }) {
+    async revokePrefix(given, { sync, force, expectsFailures = false }) {
       if (!isKey(given)) return;
       const one = given.endsWith("/") ? undefined : find(given);
       if (one !== undefined)
@@ -176,7 +177,9 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
       // Registered leases may still be in the write queue, and reads do not see them. This write
       // comes after theirs.
       await env.write(() => undefined, { urgent: true });
-      await (force ? revocation.forcePrefix(below, stop.signal) : revocation.prefix(below));
+      await (force
+        ? revocation.forcePrefix(below, stop.signal, { expectsFailures })
+        : revocation.prefix(below));
     },
     endIn(tx, id) {
       const seq = isKey(id) ? tx.get(leaseIds, id) : undefined;

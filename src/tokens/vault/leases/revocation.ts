@@ -3,6 +3,7 @@
  * outcomes, one transaction per batch, which succeeds even on a full disk.
  */
 import { StewardError } from "../../../kernel/base/errors.ts";
+import type { Log } from "../../../kernel/base/log.ts";
 import type { Env } from "../../../kernel/state/types.ts";
 import {
   createRevoker,
@@ -31,6 +32,7 @@ export interface LeaseRevocationDeps extends Omit<RevokerDeps, "parallel"> {
   readonly env: Env;
   readonly transitions: LeaseTransitions;
   readonly shares: Shares;
+  readonly log: Log;
   /** Aborts waiting for backends; those calls count as not made. */
   readonly stopping: () => AbortSignal;
 }
@@ -48,15 +50,19 @@ export interface LeaseRevocation {
   now(lease: StoredLease): Promise<void>;
   /** One lease; resolves when it is durably due. */
   inBackground(lease: StoredLease): Promise<void>;
-  /** One lease; it is removed even if the backend fails. */
+  /** One lease; it is removed even if the backend fails, which is logged. */
   forceOne(lease: StoredLease): Promise<void>;
   /** In the order of their ids; throws at the end of the first batch with an error in it. */
   prefix(below: LeasePrefix): Promise<void>;
   /**
    * Removes the leases even if the backends fail. Once a whole batch times out, the remaining ones
-   * are removed without a call.
+   * are removed without a call. Logs how many tokens may still be valid, unless that is expected.
    */
-  forcePrefix(below: LeasePrefix, signal: AbortSignal): Promise<void>;
+  forcePrefix(
+    below: LeasePrefix,
+    signal: AbortSignal,
+    options?: { readonly expectsFailures: boolean },
+  ): Promise<void>;
   /** Resolves when all are durably due. */
   prefixInBackground(below: LeasePrefix, signal: AbortSignal): Promise<void>;
   /** Expired leases being revoked, beside those in `endingLeases`. */
@@ -131,7 +137,12 @@ export function createLeaseRevocation(deps: LeaseRevocationDeps): LeaseRevocatio
         { urgent: true },
       ),
     async forceOne(lease) {
-      await end([lease], { revoker: onDemand, signal: deps.stopping(), failed: "drop" });
+      const outcomes = await end([lease], {
+        revoker: onDemand,
+        signal: deps.stopping(),
+        failed: "drop",
+      });
+      warnUnconfirmed(deps.log, lease.row.id, { failed: failures(outcomes), notCalled: 0 });
     },
     async prefix(below) {
       const signal = deps.stopping();
@@ -141,26 +152,33 @@ export function createLeaseRevocation(deps: LeaseRevocationDeps): LeaseRevocatio
           "named",
         );
     },
-    async forcePrefix(below, signal) {
+    async forcePrefix(below, signal, options) {
+      const unconfirmed = { failed: 0, notCalled: 0 };
       let callsBackends = true;
-      for (const batch of batchesBelow(env, below, BATCH)) {
-        if (signal.aborted) return;
-        if (!callsBackends) {
-          await env.write((tx) => batch.forEach((seq) => void transitions.remove(tx, seq)), {
-            urgent: true,
+      try {
+        for (const batch of batchesBelow(env, below, BATCH)) {
+          if (signal.aborted) return;
+          if (!callsBackends) {
+            unconfirmed.notCalled += await env.write(
+              (tx) => batch.filter((seq) => transitions.remove(tx, seq)).length,
+              { urgent: true },
+            );
+            continue;
+          }
+          const outcomes = await end(rowsOf(env, batch), {
+            revoker: onDemand,
+            signal,
+            failed: "drop",
           });
-          continue;
+          unconfirmed.failed += failures(outcomes);
+          callsBackends =
+            outcomes.length === 0 ||
+            outcomes.some(
+              (outcome) => outcome.result !== "failed" || outcome.error.code !== "deadline",
+            );
         }
-        const outcomes = await end(rowsOf(env, batch), {
-          revoker: onDemand,
-          signal,
-          failed: "drop",
-        });
-        callsBackends =
-          outcomes.length === 0 ||
-          outcomes.some(
-            (outcome) => outcome.result !== "failed" || outcome.error.code !== "deadline",
-          );
+      } finally {
+        if (options?.expectsFailures !== true) warnUnconfirmed(deps.log, below.prefix, unconfirmed);
       }
     },
     async prefixInBackground(below, signal) {
@@ -207,6 +225,24 @@ function rowsOf(env: Env, seqs: readonly number[]): StoredLease[] {
       const row = snapshot.get(leases, seq);
       return row === undefined ? [] : [{ seq, row }];
     }),
+  );
+}
+
+function failures(outcomes: readonly Outcome[]): number {
+  return outcomes.filter(({ result }) => result === "failed").length;
+}
+
+/** Nothing lists these tokens any more. */
+function warnUnconfirmed(
+  log: Log,
+  path: string,
+  { failed, notCalled }: { readonly failed: number; readonly notCalled: number },
+): void {
+  if (failed + notCalled === 0) return;
+  // The log drops equal lines of five minutes: number and path make those of two removals differ.
+  log.warn(
+    `leases removed by force whose tokens the platform did not confirm as revoked: ${failed + notCalled}; those are valid until they expire; if one may have leaked, suspend the app's installation at the platform`,
+    { path, revocation_failed: failed, revocation_not_attempted: notCalled },
   );
 }
 

@@ -34,6 +34,7 @@ export function wrappingPaths(deps: SystemDeps): readonly Path[] {
       pattern: "wrapping/unwrap",
       fields: WrappingFieldsSchema,
       unauthenticated: true,
+      provesCredential: true,
       proof,
       operations: {
         write: async (request) => {
@@ -58,6 +59,7 @@ export function wrappingPaths(deps: SystemDeps): readonly Path[] {
       pattern: "wrapping/rewrap",
       fields: WrappingFieldsSchema,
       unauthenticated: true,
+      provesCredential: true,
       proof,
       operations: {
         write: async (request) => {

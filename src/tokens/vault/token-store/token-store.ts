@@ -159,6 +159,7 @@ class EnvTokens implements TokenStore {
   }
 
   async create(spec: TokenSpec): Promise<CreatedToken> {
+    if (spec.id !== undefined) await this.#endFormer(spec.id);
     return await this.#deps.env.write((tx) => this.createIn(tx, spec));
   }
 
@@ -303,6 +304,13 @@ class EnvTokens implements TokenStore {
 
   onEnd(seen: EndHook): void {
     this.#hooks.push(seen);
+  }
+
+  /** An ended token of this id may still have its row, e.g. one that is over by the wall clock alone. */
+  async #endFormer(id: Secret): Promise<void> {
+    const key = this.#secrets.keyOf(id);
+    if (this.#find(key) !== undefined && this.hasEnded(key))
+      await this.#revocation.end(key, { orphanChildren: false });
   }
 
   async #termsOf(entry: TokenEntry): Promise<RenewTerms | undefined> {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
+import type { Operation } from "../../../../src/demo/code-host/routes.ts";
 import { TokenCache, type Minting } from "../../../../src/tokens/engine/cache/token-cache.ts";
 import type { FreshToken } from "../../../../src/tokens/engine/types.ts";
 import type { Data } from "../../../../src/tokens/logical/types.ts";
-import { startEngineRoom } from "../../support/engine.ts";
+import { startEngineRoom, type RoomOptions } from "../../support/engine.ts";
 
 const HOUR = 3_600_000;
 
@@ -177,15 +178,15 @@ describe("equal requests at once", () => {
   });
 });
 
-describe("an organisation that was installed anew under another id", () => {
-  const REQUESTER = {
-    displayName: "ci",
-    accessor: "a",
-    entityId: "",
-    policies: ["ci"],
-    principal: "ci",
-  };
+const REQUESTER = {
+  displayName: "ci",
+  accessor: "a",
+  entityId: "",
+  policies: ["ci"],
+  principal: "ci",
+};
 
+describe("an organisation that was installed anew under another id", () => {
   /** `reinstall` moves example-org from installation 1001 to 1002, which only minting notices. */
   async function reinstalled() {
     const open = new Set<string>();
@@ -244,5 +245,72 @@ describe("an organisation that was installed anew under another id", () => {
         status: "rejected",
         reason: { message: expect.stringContaining("installation 1001") },
       });
+  });
+});
+
+describe("an organisation that cannot be looked up", () => {
+  const sharing = { open: () => undefined, isOpen: () => true, seen: () => undefined };
+  const withCache = { sharing, config: { token_cache_min_ttl: "1m" } };
+
+  /** What a mint by the name comes to: its error, the platform's requests, the mount's metrics. */
+  async function outcomeOf(options: RoomOptions, orgName: string, faults: readonly Operation[]) {
+    await using room = await startEngineRoom(options);
+    for (const operation of faults)
+      room.codeHost.faults.next(
+        operation,
+        { kind: "status", status: 429, headers: { "retry-after": "7" } },
+        Infinity,
+      );
+    const data = { org_name: orgName };
+    const more = { requester: REQUESTER };
+    const { code, message, rule, retryAfterMs } = await room.refusal("create", "token", data, more);
+    const { raw } = (await room.ask("read", "metrics")) ?? {};
+    return {
+      refusal: { code, message, rule, retryAfterMs },
+      requests: room.codeHost.requests(),
+      counted: String(raw?.body).match(/^vault_github_token_request_\w+_count.*$/gm),
+    };
+  }
+
+  it.each<[string, string, readonly Operation[], object]>([
+    [
+      "the rate limit",
+      "example-org",
+      ["org_installation"],
+      { org_installation: 1, installations: 0 },
+    ],
+    ["a name without an installation", "nope", [], { org_installation: 1, installations: 1 }],
+    [
+      "the rate limit of the list",
+      "nope",
+      ["installations"],
+      { org_installation: 1, installations: 1 },
+    ],
+  ])(
+    "by %s fails as without a cache, with as many requests to the platform",
+    async (_cause, orgName, faults, requests) => {
+      const outcome = await outcomeOf(withCache, orgName, faults);
+      expect(outcome).toEqual(await outcomeOf({}, orgName, faults));
+      expect(outcome.requests).toMatchObject({ ...requests, mint: 0 });
+      expect(outcome.counted).toEqual([expect.stringMatching(/success="false"\} 1$/)]);
+    },
+  );
+
+  it("counts among the 256 requests in flight, once for all who wait for it", async () => {
+    await using room = await startEngineRoom(withCache);
+    const held = Promise.withResolvers<void>();
+    room.codeHost.faults.next("org_installation", { kind: "hold", until: held.promise }, Infinity);
+    const ask = (orgName: string) =>
+      room.refusal("create", "token", { org_name: orgName }, { requester: REQUESTER });
+    const asked = Array.from({ length: 300 }, (_, at) => ask(`org-${at}`));
+    const joined = Array.from({ length: 300 }, () => ask("org-0"));
+    const refused = await Promise.all(asked.slice(256));
+    held.resolve();
+    expect(new Set(refused.map(({ rule }) => rule))).toEqual(new Set(["in_flight"]));
+    const found = await Promise.all([...asked.slice(0, 256), ...joined]);
+    expect(new Set(found.map(({ rule }) => rule))).toEqual(new Set(["not_installed"]));
+    const { raw } = (await room.ask("read", "metrics")) ?? {};
+    const counts = String(raw?.body).matchAll(/^vault_github_token_request_\w+_count.* (\d+)$/gm);
+    expect([...counts].reduce((sum, [, count]) => sum + Number(count), 0)).toBe(556);
   });
 });

@@ -459,6 +459,27 @@ describe("a request without a live token", () => {
     expect(harness.audited).toHaveLength(2);
   });
 
+  it("that comes too often is refused before it is tried out, with its records while it has some", async () => {
+    const harness = fakeCore();
+    harness.entry = undefined;
+    harness.failing.set("serve", new StewardError("exhausted", "too many"));
+    await expect(harness.ask({ path: "m/open", verb: "read" })).rejects.toThrow("too many");
+    expect(harness.audited.map(({ error, response }) => error ?? response?.error)).toEqual([
+      "too many",
+      "too many",
+    ]);
+    harness.failing.set("record", new Error("no more"));
+    await expect(harness.ask({ path: "m/open", verb: "read" })).rejects.toThrow("too many");
+    expect([harness.audited.length, harness.steps.at(-1)]).toEqual([2, "add 127.0.0.1"]);
+    await expect(harness.ask({ path: "m/login", verb: "read" })).rejects.toThrow("too many");
+    expect(harness.steps).not.toContain("backend");
+    // A right proof passes, and so does a token.
+    await harness.ask({ path: "m/login", data: { role_id: "r" } });
+    harness.entry = liveEntry;
+    await harness.ask({ path: "m/open", verb: "read" });
+    expect(harness.steps.filter((step) => step === "backend.")).toHaveLength(2);
+  });
+
   it("gives its place among the records back when it succeeds", async () => {
     const harness = fakeCore();
     harness.entry = undefined;

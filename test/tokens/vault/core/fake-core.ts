@@ -292,6 +292,7 @@ export function fakeCore(): FakeCore {
       },
     },
     refusals: {
+      serve: () => failing.get("serve") as StewardError | undefined,
       enter: () => !failing.has("record"),
       leave: () => void steps.push("leave"),
       add: (address) => void steps.push(`add ${address}`),

@@ -101,3 +101,41 @@ describe("failures without a live token", () => {
     expect(bench.lines).toEqual([expect.stringContaining("is lost")]);
   });
 });
+
+describe("requests that prove no credential", () => {
+  const served = (refusals: Refusals, address: string | undefined, count: number): number =>
+    times(count, () => refusals.serve(address) === undefined);
+
+  it("are limited by address and minute, those of a scraper every second and of loopback far below", async () => {
+    const { refusals, clock, lines } = start();
+    expect(served(refusals, "192.0.2.1", 700)).toBe(600);
+    expect(refusals.serve("192.0.2.1")).toMatchObject({
+      code: "exhausted",
+      retryAfterMs: 60_000,
+    });
+    expect(lines).toEqual([expect.stringContaining("exceed the limit")]);
+    expect(served(refusals, "192.0.2.2", 60)).toBe(60);
+    expect(served(refusals, "127.0.0.1", 6_001)).toBe(6_000);
+    expect(served(refusals, undefined, 7_000)).toBe(7_000);
+    await clock.advance(60_000);
+    expect(served(refusals, "192.0.2.1", 700)).toBe(600);
+  });
+
+  it("stay counted while others of the address succeed, and leave no sum", async () => {
+    const { refusals, clock, sums } = start();
+    for (let index = 0; index < 600; index++) {
+      refusals.enter("192.0.2.1");
+      refusals.serve("192.0.2.1");
+      refusals.leave("192.0.2.1");
+    }
+    expect(served(refusals, "192.0.2.1", 10)).toBe(0);
+    await clock.advance(120_000);
+    expect([sums, clock.timers()]).toEqual([[], 0]);
+  });
+
+  it("share one larger limit where an address has no window of its own", () => {
+    const { refusals } = start();
+    for (let n = 0; n < 10_000; n++) fail(refusals, `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`);
+    expect(served(refusals, "198.51.100.7", 6_500)).toBe(6_000);
+  });
+});

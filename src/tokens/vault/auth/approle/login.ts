@@ -33,6 +33,7 @@ export function loginPath(context: ApproleContext): Path {
     fields: ApproleLoginFieldsSchema,
     unknown: "warn",
     unauthenticated: true,
+    provesCredential: true,
     synopsis: "Log in.",
     description: "A role id and, unless the role does without, a secret id.",
     operations: { update: (request) => login(context, request) },

@@ -21,6 +21,7 @@ export function loginPath(context: JwtContext): Path {
     fields: JwtLoginFieldsSchema,
     unknown: "warn",
     unauthenticated: true,
+    provesCredential: true,
     synopsis: "Log in.",
     description: "A role, and an identity token that the issuer signed.",
     operations: { update: (request) => login(context, request) },
