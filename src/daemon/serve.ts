@@ -305,9 +305,11 @@ function stopOnSignals({ supervisor, notifier, log }: Daemon, signals: StopSigna
 function components(daemon: Daemon): Component[] {
   const { config } = daemon.configuration;
   const { telemetry, pull } = telemetryComponents(daemon);
-  const parts: Component[] = [telemetry, poolComponent(daemon), gatewayComponent(daemon)];
-  if (daemon.dedup !== undefined) parts.push(...daemon.dedup.components);
+  const parts: Component[] = [telemetry, poolComponent(daemon)];
+  // Before dedup, and so stopped after its jobs.
   if (daemon.tokens !== undefined) parts.push(daemon.tokens.component);
+  parts.push(gatewayComponent(daemon));
+  if (daemon.dedup !== undefined) parts.push(...daemon.dedup.components);
   if (daemon.history !== undefined) parts.push(daemon.history.component);
   if (daemon.monitor !== undefined)
     parts.push(
@@ -378,6 +380,7 @@ function gatewayComponent(daemon: Daemon): Component {
     name: "gateway",
     needs: servicesOf(daemon),
     readiness: "required",
+    stopsFirst: true,
     async start() {
       daemon.gateway = createGateway(
         { ...served(daemon, "gateway"), surface: adminSurface(config).surface },

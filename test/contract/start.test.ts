@@ -33,6 +33,27 @@ describe("the daemon", () => {
     }
   });
 
+  it("stops the gateway first, then what makes work, the jobs, tokens, and telemetry last", async () => {
+    const archive = temporaryFolder();
+    writeFiles(archive, smallArchive);
+    const daemon = await startDaemon({
+      config: `gateway: {listen: "127.0.0.1:0"}
+admin: {listen: "127.0.0.1:0"}
+state: {directory: ${temporaryFolder()}}
+logging: {level: debug, format: json}
+dedup: {archives: [{name: papers, kind: folder, path: ${archive}}]}
+`,
+    });
+    expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+    const stopped = daemon.stderr
+      .filter((line) => line.startsWith("{"))
+      .map((line) => JSON.parse(line))
+      .filter(({ msg }) => msg === "component stopped")
+      .map(({ name }) => name);
+    const named = ["gateway", "admin", "monitor", "dedup", "tokens", "pool", "telemetry"];
+    expect(stopped.filter((name) => named.includes(name))).toEqual(named);
+  });
+
   it("starts again on the same state folder and still knows its documents", async () => {
     const { config } = settings();
     const first = await startDaemon({ config });

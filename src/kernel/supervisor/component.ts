@@ -56,6 +56,11 @@ export interface Component {
   readonly startTimeoutMs?: number;
   /** Default 10,000. */
   readonly stopTimeoutMs?: number;
+  /**
+   * Stops before the others, although none needs it: it takes work from outside. No component may
+   * need it.
+   */
+  readonly stopsFirst?: true;
   /** Without it the first crash is final. */
   readonly restart?: Backoff;
   /**
@@ -97,7 +102,8 @@ export interface StopReport {
 }
 
 /**
- * Starts components in the order of their needs, supervises them and stops them in reverse order.
+ * Starts components in the order of their needs, supervises them and stops them in reverse order,
+ * after those that stop first.
  */
 export interface Supervisor {
   /** Only before `start`. */

@@ -143,15 +143,19 @@ class DefaultSupervisor implements Supervisor {
     const beganMs = this.#deps.clock.monotonic();
     const late: string[] = [];
     const failed: { name: string; reason: string }[] = [];
-    const order = this.#order.toReversed();
+    const last = this.#order.toReversed();
+    const order = [
+      ...last.filter(({ component }) => component.stopsFirst === true),
+      ...last.filter(({ component }) => component.stopsFirst !== true),
+    ];
     for (const [index, member] of order.entries()) {
       const { name } = member.component;
       const reservedMs = RESERVE_MS * (order.length - 1 - index);
       const outcome = await member.stop(deadline, Math.max(0, deadline.remainingMs() - reservedMs));
       if (outcome === "late") late.push(name);
       else if (outcome !== "stopped") failed.push({ name, reason: outcome.failed });
-      if (outcome !== "stopped")
-        this.#deps.log.warn("component did not stop cleanly", { name, outcome });
+      if (outcome === "stopped") this.#deps.log.debug("component stopped", { name });
+      else this.#deps.log.warn("component did not stop cleanly", { name, outcome });
     }
     return { late, failed, tookMs: this.#deps.clock.monotonic() - beganMs };
   }

@@ -79,6 +79,15 @@ describe("order", () => {
     expect(clock.timers()).toBe(0);
   });
 
+  it("stops what takes work from outside before the others", async () => {
+    probe("state");
+    probe("gateway", ["state"], { stopsFirst: true });
+    probe("monitor", ["state"]);
+    await supervisor.start();
+    await supervisor.stop(30_000);
+    expect(events.slice(3)).toEqual(["-gateway", "-monitor", "-state"]);
+  });
+
   it("refuses circles, unknown needs, equal names and late additions as our own mistakes", async () => {
     probe("a", ["b"]);
     probe("b", ["a"]);
