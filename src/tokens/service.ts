@@ -8,6 +8,7 @@ import type { Ids } from "../kernel/base/ids.ts";
 import type { Log } from "../kernel/base/log.ts";
 import type { Service } from "../kernel/service.ts";
 import type { Env, StateFactory } from "../kernel/state/types.ts";
+import { whileReadable } from "../kernel/state/while-readable.ts";
 import type { Health } from "../kernel/supervisor/component.ts";
 import { overviewHandlers } from "./overview/overview-api.ts";
 import { engineHandlers } from "./api/engine.ts";
@@ -213,17 +214,18 @@ class Inside implements Tokens {
     const manager = this.#manager;
     if (manager === undefined || this.env.keyring?.status().sealed === true)
       return { sealed: true, inside: undefined };
+    return { sealed: false, inside: whileReadable(() => this.#inside(manager)) };
+  }
+
+  #inside(manager: Manager): TokensLevels["inside"] {
     return {
-      sealed: false,
-      inside: {
-        ...manager.leases.counts(),
-        stored: this.env.read((snapshot) => snapshot.count(tokenRows)),
-        quotas: manager.quotas.all(),
-        cached: manager.mounts.all().flatMap(({ point: mount, backend }) => {
-          const entries = backend.cached?.();
-          return entries === undefined ? [] : [{ mount, entries }];
-        }),
-      },
+      ...manager.leases.counts(),
+      stored: this.env.read((snapshot) => snapshot.count(tokenRows)),
+      quotas: manager.quotas.all(),
+      cached: manager.mounts.all().flatMap(({ point: mount, backend }) => {
+        const entries = backend.cached?.();
+        return entries === undefined ? [] : [{ mount, entries }];
+      }),
     };
   }
 

@@ -85,6 +85,7 @@ describe.skipIf(noInjector !== undefined)("a disk that fails for a while", () =>
         `state: { directory: ${join(folder, "state")} }`,
         `dedup: { archives: [{ name: rounds, kind: folder, path: ${archive} }] }`,
         `tokens: { audit: [{ file_path: ${audit} }] }`,
+        'scrape: { enabled: true, listen: "127.0.0.1:0" }',
         "collectors: { flowlogs: { interval: 5s }, auditlogs: { interval: 5s } }",
       ].join("\n"),
     });
@@ -122,7 +123,15 @@ describe.skipIf(noInjector !== undefined)("a disk that fails for a while", () =>
     });
   const serving = async (service: string): Promise<boolean> =>
     (await grpcUnary(daemon.host, Health.method.check, { service })).status === Status.SERVING;
+  const metrics = async (): Promise<string> => {
+    const [address] = daemon.stderr.flatMap(
+      (line) => /listening.*name=metrics.*address=(\S+)/.exec(line)?.[1] ?? [],
+    );
+    return await (await fetch(`http://${address}/metrics`)).text();
+  };
+  /** Scrapes beforehand: figures of a store that cannot be read are left out. */
   const ready = async (): Promise<readonly [number, string]> => {
+    expect(await metrics()).toContain("svc_state_size_bytes{");
     const { status, text } = await rest(daemon, "GET", "/readyz?verbose=1");
     return [status, text];
   };

@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { OverviewService } from "../../src/gen/steward/tokens/v1/overview_service_pb.ts";
+import { StewardError } from "../../src/kernel/base/errors.ts";
 import { createLog, type Log } from "../../src/kernel/base/log.ts";
 import { Secret } from "../../src/kernel/base/secret.ts";
 import type { RequestHeaders } from "../../src/kernel/service.ts";
@@ -27,6 +28,17 @@ describe("the health of the tokens service", () => {
       sealed: false,
       inside: { leases: 0, due: 0, irrevocable: 0, orphans: 0, stored: 1, quotas: [], cached: [] },
     });
+  });
+
+  it("has no levels while its store cannot be read", async () => {
+    const tokens = await open();
+    const read = vi.spyOn(tokens.env, "read");
+    read.mockImplementation(() => {
+      throw new StewardError("not_ready", "tokens.mdb is closed after a failed write");
+    });
+    expect(tokens.levels()).toEqual({ sealed: false, inside: undefined });
+    read.mockRestore();
+    expect(tokens.levels().inside).toMatchObject({ leases: 0 });
   });
 
   it("names what may exist without a lease, and where to look", async () => {

@@ -152,13 +152,14 @@ function stateOf(
   return synced ? { state: "good", word: "ready" } : { state: "unknown", word: "not synced yet" };
 }
 
-/** Figures from the lease store; a sealed store has none. */
+/** Figures from the lease store; a sealed or unreadable store has none. */
 export function tokenFacts(
   tokens: Pick<Tokens, "levels" | "manager">,
   mints: LastMints = { failing: undefined, refusedAtMs: undefined },
 ): TokenFacts {
-  const { inside } = tokens.levels();
-  if (inside === undefined) return { state: "bad", word: "sealed", ...NO_LEASES };
+  const { sealed, inside } = tokens.levels();
+  if (inside === undefined)
+    return { state: "bad", word: sealed ? "sealed" : "does not answer", ...NO_LEASES };
   const mounts =
     tokens
       .manager()

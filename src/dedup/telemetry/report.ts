@@ -6,6 +6,7 @@ import type { Job } from "../../kernel/jobs/types.ts";
 import type { AttemptReport } from "../../kernel/client/types.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import type { Tracing } from "../../kernel/telemetry/tracing/tracing.ts";
+import { whileReadable } from "../../kernel/state/while-readable.ts";
 import type { ProviderName } from "../ai/keys.ts";
 import {
   aiApply,
@@ -178,7 +179,7 @@ export function createDedupReport(
         scope.gauge(documentsCount, documents(), {});
         scope.gauge(unresolvedCount, pendingGroups(), {});
         scope.gauge(jobsActive, active.size, {});
-        const syncedMs = sync.lastSyncAtMs();
+        const syncedMs = whileReadable(sync.lastSyncAtMs);
         if (syncedMs !== undefined) scope.gauge(syncLastSuccess, syncedMs / MILLISECONDS, {});
         scope.gauge(syncInterval, sync.syncIntervalMs / MILLISECONDS, {});
         for (const { name, readable } of sync.archives())

@@ -27,7 +27,7 @@ const OTHER = "__other__";
 const NONE = "(none)";
 const OWNER = "tokens";
 
-/** Gauges of the secrets manager; `inside` is present only while unsealed. */
+/** Gauges of the secrets manager; `inside` is present only while unsealed and readable. */
 export interface TokensLevels {
   readonly sealed: boolean;
   readonly inside:
@@ -76,7 +76,7 @@ export function createTokensReport(scope: Scope): TokensObserver {
   };
 }
 
-/** Reports gauges until disposed; unknown ones are omitted while the store is sealed. */
+/** Reports gauges until disposed; those of a sealed or unreadable store are omitted. */
 export function reportTokens(scope: Scope, levels: () => TokensLevels): Disposable {
   return scope.observe(() => {
     const { sealed, inside } = levels();

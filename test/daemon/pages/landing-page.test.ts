@@ -192,6 +192,14 @@ describe("what the landing page tells of the tokens", () => {
       irrevocable: undefined,
     });
   });
+
+  it("is that a store which cannot be read does not answer", () => {
+    const unreadable = {
+      levels: () => ({ sealed: false, inside: undefined }),
+      manager: () => undefined,
+    };
+    expect(tokenFacts(unreadable)).toMatchObject({ state: "bad", word: "does not answer" });
+  });
 });
 
 describe("the landing page of a daemon", () => {

@@ -60,6 +60,8 @@ class FileEnv implements Env {
   readonly #copies = new Set<Promise<BackupReport>>();
   #closing: Promise<void> | undefined;
   #damage: string | undefined;
+  /** Of the file, when it was last looked at. */
+  #bytes = 0;
   #lossLogged = false;
 
   constructor(spec: Omit<EnvSpec, "directory">, deps: EnvDeps) {
@@ -141,7 +143,7 @@ class FileEnv implements Env {
     return {
       name: this.name,
       path: file.path,
-      bytes: fileBytes(file.path),
+      bytes: this.#fileBytes(),
       maxBytes: this.#spec.maxBytes,
       rows,
       queuedWrites: this.#queue.length,
@@ -149,6 +151,16 @@ class FileEnv implements Env {
       healthy: reason === undefined,
       reason,
     };
+  }
+
+  /** The last known size while the file cannot be looked at, e.g. on a network share that is away. */
+  #fileBytes(): number {
+    try {
+      this.#bytes = fileBytes(this.#deps.file.path);
+    } catch {
+      // `#lost` shows what is wrong with the file.
+    }
+    return this.#bytes;
   }
 
   async backup(directory: string, signal: AbortSignal): Promise<BackupReport> {

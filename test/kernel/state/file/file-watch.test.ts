@@ -4,10 +4,13 @@
  */
 import {
   copyFileSync,
+  mkdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   truncateSync,
+  unlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -98,6 +101,23 @@ it("takes writes again when its file is back", async () => {
   expect(again.read((snapshot) => [...snapshot.range(numbers)].map(([key]) => key))).toEqual([
     1, 3,
   ]);
+});
+
+it("has its last size while its folder cannot be looked into", async () => {
+  const directory = join(temporaryFolder(), "state");
+  mkdirSync(directory);
+  const env = await openEnv(directory);
+  await env.write((tx) => tx.put(numbers, 1, row));
+  const { bytes } = env.status();
+  expect(bytes).toBeGreaterThan(0);
+  renameSync(directory, `${directory}.aside`);
+  // A loop of links is an error that even root gets.
+  symlinkSync(directory, directory);
+  expect(env.status().bytes).toBe(bytes);
+  unlinkSync(directory);
+  renameSync(`${directory}.aside`, directory);
+  expect(env.status()).toMatchObject({ healthy: true, bytes });
+  await env.close();
 });
 
 it("is not lost when only its times or its mode change", async () => {
