@@ -64,7 +64,7 @@ const configure = async (settings: object): Promise<void> =>
 const papers = async (query: string): Promise<number[]> =>
   (await resultsOf(daemon, query))
     .map(({ documentTitle }) => Number(documentTitle.slice(6)))
-    .toSorted();
+    .toSorted((left, right) => left - right);
 const idOf = async (paper: number): Promise<string> =>
   (await resultsOf(daemon, `&search=Paper ${paper}`))[0].id as string;
 const statusOf = async (paper: number): Promise<string> =>

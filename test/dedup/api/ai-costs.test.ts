@@ -22,9 +22,9 @@ it("the last days of the costs begin so many days ago, today included; the sums 
     clock: { now: () => NOON_MS },
     settings: () => ({ maxCostPerRunUsd: 0, maxCostPerMonthUsd: 0 }),
   } as unknown as AiApiDeps;
-  const { getAiCosts } = costMethods(deps);
+  const methods = costMethods(deps);
   const costs = (days?: number) =>
-    getAiCosts({ days } as Parameters<typeof getAiCosts>[0]).data as any;
+    methods.getAiCosts({ days } as Parameters<typeof methods.getAiCosts>[0]).data as any;
   const dates = (days?: number): unknown => costs(days).costOverTime.map(({ date }: any) => date);
   expect(dates()).toEqual(["2025-12-29", "2025-12-30", "2025-12-31", "2026-01-01"]);
   expect(dates(1)).toEqual(["2026-01-01"]);
