@@ -5,18 +5,18 @@
 import { accessSync, constants, statSync, type Stats } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { dedupArchives } from "../dedup/config.ts";
-import { ingressWal } from "../monitor/ingress/config/ingress-keys.ts";
-import { flowDisk } from "../monitor/config/flow-keys.ts";
 import { checkpoint } from "../monitor/config/upkeep-keys.ts";
 import { toStewardError } from "../kernel/base/errors.ts";
 import type { Config } from "../kernel/config/config.ts";
 import type { Finding } from "../kernel/config/findings.ts";
-import { backupFolder, stateFolder } from "../kernel/state/backups/state-keys.ts";
+import { stateFolder } from "../kernel/state/backups/state-keys.ts";
 import { servicesDedup, servicesTokens } from "../daemon/config/process-keys.ts";
 import type { Schema } from "../kernel/config/key.ts";
 import { path as pathType } from "../kernel/config/values/types.ts";
 import { tokensAudit } from "../tokens/config.ts";
 
+/** Keys of this name are folders that Steward makes and writes to. */
+const WRITTEN = ".directory";
 const CHECK = "check the path and its permissions.";
 
 /**
@@ -24,20 +24,14 @@ const CHECK = "check the path and its permissions.";
  * nothing.
  */
 export function pathFindings(config: Config, schema: Schema): Finding[] {
-  const written = new Set([
-    stateFolder.path,
-    backupFolder.path,
-    checkpoint.filePath.path,
-    ingressWal.directory.path,
-    flowDisk.directory.path,
-  ]);
   const plain = schema
     .filter(({ type }) => type === pathType)
     .flatMap((key) => {
       const value = config.get(key) as string;
       if (value === "") return [];
-      return written.has(key.path)
-        ? creatable(key.path, key.path === checkpoint.filePath.path ? dirname(value) : value)
+      if (key.path === checkpoint.filePath.path) return creatable(key.path, dirname(value));
+      return key.path.endsWith(WRITTEN)
+        ? creatable(key.path, value)
         : readable(key.path, value, "file");
     });
   const archives = config.get(servicesDedup)

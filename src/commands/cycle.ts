@@ -39,6 +39,9 @@ export async function cycle(
     }
     const write = writer(outcome, options, output);
     write(options.json ? formatOutcomeJson(outcome) : formatOutcome(outcome));
+    // The JSON has no member for it.
+    if (options.json && outcome.idle !== undefined)
+      output.stderr(`${options.mode}: ${outcome.idle}\n`);
     return exitCode(outcome);
   } finally {
     process.off("SIGINT", onSignal).off("SIGTERM", onSignal);

@@ -222,10 +222,10 @@ describe("steward -preflight", () => {
     expect(existsSync(state)).toBe(false);
   });
 
-  it("has nothing to do without a credential, and says what to set", async () => {
-    const { code, stdout } = await runSteward(["-preflight", "-json"], {
-      env: { STEWARD_DEMO: "false" },
-    });
+  it("has nothing to do without a credential, and says what to set and that it read no file", async () => {
+    const env = { STEWARD_DEMO: "false" };
+    const unread = "; no configuration file was read, name one with -config FILE";
+    const { code, stdout, stderr } = await runSteward(["-preflight", "-json"], { env });
     expect({ code, ...JSON.parse(stdout) }).toEqual({
       code: 0,
       mode: "preflight",
@@ -235,8 +235,19 @@ describe("steward -preflight", () => {
       export_attempted: false,
       results: [],
     });
-    expect((await runSteward(["-preflight"], { env: { STEWARD_DEMO: "false" } })).stdout).toMatch(
-      /^preflight: OK: nothing to collect: no credential .*; set vpn\.auth, or .* \(exit=0\)\n$/,
+    expect(stderr).toMatch(
+      new RegExp(`^preflight: nothing to collect: no credential .*${unread}\n$`),
+    );
+    expect((await runSteward(["-preflight"], { env })).stdout).toMatch(
+      new RegExp(
+        `^preflight: OK: nothing to collect: no credential .*; set vpn\\.auth, or .*${unread} \\(exit=0\\)\n$`,
+      ),
+    );
+    expect((await runSteward(["-preflight"])).stdout).toContain(`${unread} (exit=0)\n`);
+    const file = join(temporaryFolder(), "steward.yaml");
+    writeFileSync(file, "logging: {level: info}\n");
+    expect((await runSteward(["-preflight", "-config", file])).stdout).toMatch(
+      /^preflight: OK: nothing to collect: no credential .*headscale\.api_key \(exit=0\)\n$/,
     );
     expect(
       (await runSteward(["-preflight"], { env: { STEWARD_SERVICES__MONITOR: "false" } })).stdout,

@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { validate } from "../../src/commands/validate.ts";
@@ -156,5 +156,24 @@ describe("-validate", () => {
       stdout: "config OK\n",
       stderr: "",
     });
+  });
+
+  it("takes folders that Steward makes, whether they are there or not", () => {
+    const folder = temporaryFolder();
+    const [state, backup, flows, geoip] = ["state", "backup", "flows", "geoip"].map((name) =>
+      join(folder, name),
+    );
+    const file = fileOf(
+      [
+        `state: {directory: ${state}, backup: {directory: ${backup}}}`,
+        `flows: {store: {directory: ${flows}}}`,
+        `enrichment: {geoip: {enabled: true, download: {enabled: true, account_id: "1", license_key: k, directory: ${geoip}}}}`,
+        `checkpoint: {file_path: ${state}/checkpoints.mdb}`,
+      ].join("\n"),
+    );
+    const sound = { code: 0, stdout: "config OK\n", stderr: "" };
+    expect(run(file, { strict: true })).toEqual(sound);
+    for (const each of [state, backup, flows, geoip]) mkdirSync(each ?? "");
+    expect(run(file, { strict: true })).toEqual(sound);
   });
 });

@@ -69,6 +69,10 @@ describe("deploy/helm", () => {
     expect(Number(seconds)).toBeGreaterThanOrEqual(MIN_STOP_SECONDS);
   });
 
+  it("keeps the variables of services out: STEWARD_PORT of a service named steward is no key", () => {
+    expect(textOf("templates/statefulset.yaml")).toMatch(/^ {6}enableServiceLinks: false$/m);
+  });
+
   it("asks the process itself whether it is alive", () => {
     const [, probe] =
       /^ +livenessProbe:\n((?: {12,}.*\n)+)/m.exec(textOf("templates/statefulset.yaml")) ?? [];

@@ -72,6 +72,15 @@ it("each alert has a severity, a summary and a runbook with every section, each 
   );
 });
 
+it("a runbook whose commands are refused without a token says how to send it", () => {
+  const silent = globSync("docs/runbooks/*.md", { cwd: root }).filter((path) => {
+    const page = runbookOf(path);
+    const asks = /```sh\n[^`]*127\.0\.0\.1:\d+\/(?:metrics|api\/(?!v1\/ready))/.test(page);
+    return asks && !page.includes('-H "Authorization: Bearer TOKEN"');
+  });
+  expect(silent).toEqual([]);
+});
+
 it("every command of a runbook exists", async () => {
   const { stdout: help } = await runSteward(["-help"]);
   const api = readFileSync(join(root, "docs/api/openapi.json"), "utf8");

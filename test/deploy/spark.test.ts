@@ -91,6 +91,30 @@ it.skipIf(!ready)(
   900_000,
 );
 
+it.skipIf(!ready)("takes a partition without documents, and no filter that fails", () => {
+  const lines = (...ids: readonly string[]): string[] =>
+    ids.map((id) => JSON.stringify({ id, content: "few words" }));
+  const rows = (command: readonly string[], partition: readonly string[]): string =>
+    spawnSync(
+      python,
+      [
+        "-c",
+        "import json, sys; import steward_dedup as job; print(list(job.sign_partition(*json.loads(sys.argv[1]))))",
+        JSON.stringify([command, partition]),
+      ],
+      { encoding: "utf8", env: { ...sparkEnvironment, PYTHONPATH: join(root, "deploy/spark") } },
+    )
+      .output.join("")
+      .trimEnd()
+      .split("\n")
+      .at(-1) ?? "";
+  const sign = [LAUNCHER, "sign", "--quiet", "--workers", "1"];
+  expect(rows(sign, lines("a", "b"))).toBe("[]");
+  expect(rows(sign, lines("", ""))).toBe("[]");
+  const failing = ["sh", "-c", "echo {}; cat > /dev/null; echo no disk >&2; exit 1"];
+  expect(rows(failing, lines("a"))).toMatch(/FilterFailed: sh -c exited with 1: no disk$/);
+});
+
 it.skipIf(!ready)(
   "finds the pairs of long and crowded keys by the rules of the join, and meets a key of 100,000 texts in bounded pairs that no task has most of",
   () => {

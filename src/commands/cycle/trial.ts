@@ -66,7 +66,9 @@ export async function runTrial(requested: CycleArguments, deps: TrialDeps): Prom
   const configured = configuration.config.get(servicesMonitor)
     ? withoutReceivers(monitorOptionsOf(configuration, deps.environment))
     : undefined;
-  const idle = configured?.networks.length ? undefined : whyIdle(configuration, configured);
+  const idle = configured?.networks.length
+    ? undefined
+    : whyIdle(requested, configuration, configured);
   const { mode, timeoutMs } = requested;
   if (idle !== undefined && mode !== "exposition-check")
     return {
@@ -100,11 +102,18 @@ export async function runTrial(requested: CycleArguments, deps: TrialDeps): Prom
   }
 }
 
-function whyIdle({ demo }: DaemonConfiguration, configured: MonitorOptions | undefined): string {
+function whyIdle(
+  { config }: CycleArguments,
+  { demo }: DaemonConfiguration,
+  configured: MonitorOptions | undefined,
+): string {
   if (configured === undefined) return "nothing to collect: services.monitor is false";
+  // A one-shot mode does not look for the daemon's file.
+  const unread =
+    config === undefined ? "; no configuration file was read, name one with -config FILE" : "";
   if (demo.demo)
-    return "nothing to collect: the simulated network of the demo exists only in the daemon; set vpn.auth, or headscale.url and headscale.api_key, to collect a network of your own";
-  return "nothing to collect: no credential of a control plane is configured; set vpn.auth, or provider: headscale with headscale.url and headscale.api_key";
+    return `nothing to collect: the simulated network of the demo exists only in the daemon; set vpn.auth, or headscale.url and headscale.api_key, to collect a network of your own${unread}`;
+  return `nothing to collect: no credential of a control plane is configured; set vpn.auth, or provider: headscale with headscale.url and headscale.api_key${unread}`;
 }
 
 /**

@@ -11,8 +11,8 @@ import { withDeadline } from "../async/deadline.ts";
 import { createSerial } from "../async/serial.ts";
 import { StewardError } from "../base/errors.ts";
 
-/** Timeout for one message. */
-const SEND_MS = 5000;
+/** Timeout for one message; `systemd-notify` itself waits 5 s for the manager. */
+const SEND_MS = 10_000;
 const MAX_STATUS_LENGTH = 200;
 
 /** Sends assignments such as `READY=1`. Rejects on failure. */
@@ -126,12 +126,16 @@ function createWatchdog(
   };
 }
 
+/**
+ * Waits until the manager has read the message: it cannot attribute one whose sender is gone. A
+ * manager that does not confirm this (`BARRIER=1`) has the message all the same.
+ */
 function systemdNotify(environment: NotifierDeps["environment"]): SendNotice {
   const env = { NOTIFY_SOCKET: environment["NOTIFY_SOCKET"], PATH: environment["PATH"] };
   return (assignments, signal) =>
     new Promise((resolve, reject) => {
-      execFile("systemd-notify", ["--no-block", ...assignments], { env, signal }, (error) =>
-        error === null ? resolve() : reject(error),
+      execFile("systemd-notify", assignments, { env, signal }, (error, _, stderr) =>
+        error === null || stderr.includes("barrier") ? resolve() : reject(error),
       );
     });
 }

@@ -72,29 +72,56 @@ describe("systemd", () => {
     expect(lines.filter((line) => line.includes("cannot notify systemd"))).toHaveLength(1);
   });
 
-  it("is told by the program it brings", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "steward-notify-"));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const said = join(folder, "said");
-    writeFileSync(
-      join(folder, "systemd-notify"),
-      `#!/bin/sh\necho "$NOTIFY_SOCKET $*" > ${said}.new && mv ${said}.new ${said}\n`,
-    );
-    chmodSync(join(folder, "systemd-notify"), 0o755);
-    const log = createLog({ level: "error", format: "text", now: () => 0, write: () => {} });
-    createNotifier({
-      clock,
-      log,
-      pid: 7,
-      environment: { ...socket, PATH: `${folder}:${process.env["PATH"]}` },
-    }).ready("up");
-    await vi.waitFor(
-      () =>
-        expect(readFileSync(said, "utf8")).toBe(
-          "/run/systemd/notify --no-block READY=1 STATUS=up\n",
-        ),
-      { timeout: 60_000, interval: 5 },
-    );
+  describe("by the program it brings", () => {
+    /** Sends both messages of a life with a `systemd-notify` that does this; gives the log. */
+    async function sendBy(folder: string, program: string): Promise<string[]> {
+      writeFileSync(join(folder, "systemd-notify"), `#!/bin/sh\n${program}\n`);
+      chmodSync(join(folder, "systemd-notify"), 0o755);
+      const lines: string[] = [];
+      const log = createLog({
+        level: "warn",
+        format: "text",
+        now: () => 0,
+        write: (line) => lines.push(line),
+      });
+      const told = createNotifier({
+        clock,
+        log,
+        pid: 7,
+        environment: { ...socket, PATH: `${folder}:${process.env["PATH"]}` },
+      });
+      told.ready("up");
+      told.stopping();
+      // The second begins when the first has ended, and was judged.
+      await vi.waitFor(
+        () => expect(readFileSync(join(folder, "said"), "utf8")).toContain("STOPPING=1\n"),
+        { timeout: 60_000, interval: 5 },
+      );
+      return lines;
+    }
+
+    function notifyFolder(): string {
+      const folder = mkdtempSync(join(tmpdir(), "steward-notify-"));
+      onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+      return folder;
+    }
+
+    it("is told, and waited for until it has read the message", async () => {
+      const folder = notifyFolder();
+      expect(await sendBy(folder, `echo "$NOTIFY_SOCKET $*" >> ${folder}/said`)).toEqual([]);
+      expect(readFileSync(join(folder, "said"), "utf8")).toBe(
+        "/run/systemd/notify READY=1 STATUS=up\n/run/systemd/notify STOPPING=1\n",
+      );
+    });
+
+    it.each([
+      ["does not confirm it", "Failed to invoke barrier: Connection timed out", 0],
+      ["does not take it", "Failed to notify init system: Connection refused", 1],
+    ])("that %s: %s", async (_, message, warnings) => {
+      const folder = notifyFolder();
+      const program = `echo "$*" >> ${folder}/said; echo "${message}" >&2; exit 1`;
+      expect(await sendBy(folder, program)).toHaveLength(warnings);
+    });
   });
 
   it.runIf(has("systemd-notify") && has("python3"))("hears it on its socket", async () => {
@@ -161,11 +188,11 @@ describe("the watchdog", () => {
     await told.watchdog?.stop(1000);
   });
 
-  it("hears nothing while the process is not well, and no second sign while the first is on its way, for at most 5 s", async () => {
+  it("hears nothing while the process is not well, and no second sign while the first is on its way, for at most 10 s", async () => {
     let alive = false;
     const sent: string[] = [];
     const { notifier: told } = notifier(
-      { ...environment, WATCHDOG_USEC: "4000000" },
+      { ...environment, WATCHDOG_USEC: "6000000" },
       {
         alive: () => alive,
         send: (assignments) => {
@@ -179,7 +206,7 @@ describe("the watchdog", () => {
     await clock.advance(20_000);
     expect(sent).toEqual([]);
     alive = true;
-    await clock.advance(6_000);
+    await clock.advance(12_000);
     expect(sent).toEqual(["WATCHDOG=1"]);
     await clock.advance(2_000);
     expect(sent).toEqual(["WATCHDOG=1", "WATCHDOG=1"]);
