@@ -58,7 +58,9 @@ export function createJobRun(type: AnyJobType, row: JobRow, deps: JobRunDeps): J
   const saveProgress = (): void => {
     env
       .write((tx) => updateRunning(tx, id, progress.state))
-      .catch((error: unknown) => log.warn("cannot store the progress of a job", { job: id, error }))
+      .catch((error: unknown) =>
+        log.warn("cannot store the progress of a job", { job_id: id, error }),
+      )
       .finally(() => {
         timer = undefined;
       });

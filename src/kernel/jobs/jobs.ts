@@ -186,7 +186,7 @@ class EnvJobs implements Jobs {
     const ended = Promise.allSettled(Array.from(this.#runs.values(), (entry) => entry.ended));
     await waitFor(ended, { clock, timeoutMs: deadlineMs });
     for (const id of this.#runs.keys())
-      log.warn("a job did not stop in time; the next start resumes it", { job: id });
+      log.warn("a job did not stop in time; the next start resumes it", { job_id: id });
   }
 
   #launch(type: AnyJobType, row: JobRow): void {
@@ -201,7 +201,7 @@ class EnvJobs implements Jobs {
     const ended = (run === undefined ? this.#fail(row.id, unreadable) : this.#run(type, run))
       .catch((error: unknown) => {
         this.#options.log.error("cannot finish a job; the next start retries", {
-          job: row.id,
+          job_id: row.id,
           error,
         });
       })
@@ -261,7 +261,7 @@ class EnvJobs implements Jobs {
 
   async #fail(id: string, thrown: unknown, run?: JobRun): Promise<void> {
     const error = toStewardError(thrown);
-    const logFailure = (): void => this.#options.log.error("a job failed", { job: id, error });
+    const logFailure = (): void => this.#options.log.error("a job failed", { job_id: id, error });
     const reached = run === undefined ? {} : run.progress.state;
     try {
       // Reported after it is stored: the job may have been cancelled meanwhile, and only the row is
@@ -296,7 +296,7 @@ class EnvJobs implements Jobs {
         return await env.write(change);
       } catch (error) {
         if (!isPassing(error)) throw error;
-        if (error.message !== last) log.warn(waiting, { job: id, error });
+        if (error.message !== last) log.warn(waiting, { job_id: id, error });
         last = error.message;
         await delay(clock, RETRY_MS, this.#stopping.signal);
       }
@@ -320,7 +320,7 @@ class EnvJobs implements Jobs {
     const sizeBytes = jobs.value.write(row).length;
     if (row.resultJson === undefined || sizeBytes <= MAX_ROW_BYTES) return row;
     this.#options.log.warn("the result of a job is too large to store; the job has none", {
-      job: row.id,
+      job_id: row.id,
       type: row.type,
       sizeBytes,
       limitBytes: MAX_ROW_BYTES,

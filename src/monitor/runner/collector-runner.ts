@@ -3,6 +3,7 @@ import type { Clock } from "../../kernel/base/clock.ts";
 import { toStewardError, type StewardError } from "../../kernel/base/errors.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import { describeFailure, failureOf, rootCause } from "../../kernel/client/failure.ts";
+import { failedFor } from "../../kernel/base/log/outage.ts";
 import { formatDuration } from "../../kernel/config/values/units.ts";
 import type { Schedule } from "../../kernel/supervisor/schedule.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
@@ -363,9 +364,7 @@ class Runner implements CollectorRunner {
       log.info("collector recovered", {
         name,
         failed_runs: this.#failing.runs,
-        failed_for: formatDuration(
-          Math.round((clock.monotonic() - this.#failing.sinceMs) / 1_000) * 1_000,
-        ),
+        ...failedFor(clock, this.#failing.sinceMs),
       });
     this.#failing = undefined;
     for (const operation of denied) {

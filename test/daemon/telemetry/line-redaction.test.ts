@@ -82,9 +82,13 @@ describe("The privacy filter of exported log lines", () => {
 
   it("keeps an error's kind alone when free text is hidden", () => {
     const { attributes } = exported(hiding("free_text_details"), (log) =>
-      log.error("failed", { error: new TypeError("of Anna"), reason: "Anna, metrics", job: "1" }),
+      log.error("failed", {
+        error: new TypeError("of Anna"),
+        reason: "Anna, metrics",
+        job_id: "1",
+      }),
     );
-    expect(attributes).toEqual({ "exception.type": "TypeError", job: "1" });
+    expect(attributes).toEqual({ "exception.type": "TypeError", job_id: "1" });
   });
 
   it("masks whole names of networks, in every form", () => {

@@ -248,7 +248,13 @@ describe("cancel", () => {
     const { id } = await jobs.start(type, "");
     await vi.waitFor(() => expect(jobs.get(id)?.status).toBe("failed"), { timeout: 60_000 });
     await expect(jobs.cancel(id)).rejects.toMatchObject({ code: "conflict" });
-    expect(lines).toEqual([expect.stringContaining("the archive gave up") as string]);
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+      expect.objectContaining({
+        msg: "a job failed",
+        job_id: id,
+        error: expect.objectContaining({ message: "the archive gave up" }) as unknown,
+      }),
+    ]);
   });
 
   it("hides no failure whose end could not be stored", async () => {

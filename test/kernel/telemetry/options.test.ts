@@ -164,7 +164,7 @@ describe("DeliveryLog", () => {
     expect(log.lines[2]).toContain('"in_a_row":6');
     expect(delivery.failing()).toEqual(["metrics export is failing (unavailable)"]);
     delivery.update(view({ failures: 6, consecutiveFailures: 0 }));
-    expect(log.lines[3]).toMatch(/^info metrics export recovered/);
+    expect(log.lines[3]).toMatch(/^info metrics export recovered .*"failed_for":"5m1s"/);
     expect(delivery.failing()).toEqual([]);
     fail(1, "timeout");
     expect(log.lines).toHaveLength(5);

@@ -3,6 +3,7 @@ import { createSecureContext, type TLSSocket } from "node:tls";
 import type { Clock } from "../../base/clock.ts";
 import { StewardError, toStewardError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { failedFor } from "../../base/log/outage.ts";
 import { readPlainFile } from "./key-pair.ts";
 
 /**
@@ -64,14 +65,22 @@ export function createClientAuthorities(
   let timer: Disposable | undefined;
   let stopped = false;
   let lastReason = "";
+  /** Monotonic time at which the file was first unusable; undefined while it is usable. */
+  let failedAtMs: number | undefined;
   const look = async (): Promise<void> => {
     try {
       const read = parseAuthorities(await readPlainFile(file), file);
-      if (text === undefined) deps.log.info("client certificates are accepted again", { file });
+      if (failedAtMs !== undefined)
+        deps.log.info("client certificates are accepted again", {
+          file,
+          ...failedFor(deps.clock, failedAtMs),
+        });
+      failedAtMs = undefined;
       text = read;
       lastReason = "";
     } catch (error) {
       text = undefined;
+      failedAtMs ??= deps.clock.monotonic();
       const { message } = toStewardError(error);
       if (message !== lastReason)
         deps.log.warn("cannot use the CA file of client certificates; all clients are refused", {

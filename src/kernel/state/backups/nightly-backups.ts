@@ -3,11 +3,10 @@
  * reported in readiness and retried after an hour; nothing waits for it.
  */
 import { statfsSync } from "node:fs";
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { rm, statfs } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
-import { ownMessage, StewardError, toStewardError } from "../../base/errors.ts";
-import { makeFolder } from "../../base/system/folder.ts";
+import { ownMessage, StewardError, systemCodeOf, toStewardError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Component, Health } from "../../supervisor/component.ts";
 import { late, waitFor } from "../../async/wait.ts";
@@ -22,7 +21,7 @@ import { fileBytes } from "../file/lmdb-file.ts";
 const LOOK_EVERY_MS = 60_000;
 const MAX_BACKUP_MS = 6 * 3_600_000;
 const RETRY_MS = 3_600_000;
-/** A network share that takes longer to list its files is down. */
+/** A network share that takes longer to list its files or to tell its free space is down. */
 const ANSWER_MS = 30_000;
 /**
  * Free space that must remain after a backup, besides a tenth of its size for concurrent writes.
@@ -35,7 +34,10 @@ const REMEDY =
 export interface BackupsDeps {
   readonly clock: Clock;
   readonly log: Log;
+  /** Creates its target and missing parents. */
   readonly run: RunBackup;
+  /** Free bytes of the disk of a folder, which may not exist yet; by default of the system. */
+  readonly freeBytes?: (folder: string) => Promise<number>;
 }
 
 export interface BackupsOptions {
@@ -110,8 +112,11 @@ class Keeper {
   #figures: BackupFigures = { succeeded: 0, failed: 0, newestMs: undefined };
   /** Monotonic. */
   #retryAtMs = Number.NEGATIVE_INFINITY;
-  /** The only one that runs: a folder that does not answer keeps it. */
+  /**
+   * At most one call of each runs: one that a folder does not answer keeps a thread of Node's pool.
+   */
   #listing: Promise<KeptBackup[]> | undefined;
+  #measuring: Promise<number> | undefined;
 
   constructor(deps: BackupsDeps, options: BackupsOptions) {
     this.#deps = deps;
@@ -176,17 +181,30 @@ class Keeper {
   async #findNewest(): Promise<number | undefined> {
     const { clock } = this.#deps;
     this.#listing ??= this.#kept.list().finally(() => (this.#listing = undefined));
-    const kept = await waitFor(this.#listing, { clock, timeoutMs: ANSWER_MS });
-    if (kept === late)
-      throw new StewardError(
-        "not_ready",
-        `the folder of the backups, ${this.#options.target}, does not answer`,
-        { remedy: "see whether its disk or network share works" },
-      );
+    const kept = await this.#answer(this.#listing);
     const nowMs = clock.now();
     const newestMs = kept.find(({ madeAtMs }) => !isDatedAhead(madeAtMs, nowMs))?.madeAtMs;
     this.#count({ newestMs });
     return newestMs;
+  }
+
+  async #freeBytes(): Promise<number> {
+    const { freeBytes = freeBytesOf } = this.#deps;
+    this.#measuring ??= freeBytes(this.#options.target).finally(
+      () => (this.#measuring = undefined),
+    );
+    return await this.#answer(this.#measuring);
+  }
+
+  /** Throws `not_ready` when the folder of the backups takes longer than it may. */
+  async #answer<T>(call: Promise<T>): Promise<T> {
+    const answer = await waitFor(call, { clock: this.#deps.clock, timeoutMs: ANSWER_MS });
+    if (answer !== late) return answer;
+    throw new StewardError(
+      "not_ready",
+      `the folder of the backups, ${this.#options.target}, does not answer`,
+      { remedy: "see whether its disk or network share works" },
+    );
   }
 
   #count(figures: Partial<BackupFigures>): void {
@@ -201,9 +219,8 @@ class Keeper {
     const elsewhere = this.#options.elsewhere?.() ?? [];
     const folder = { directory, derived, elsewhere };
     if (storesToCopy(folder).length === 0) return false;
-    makeFolder(target);
     await this.#kept.removeIncomplete();
-    checkRoom(target, folder, REMEDY);
+    assertRoom(await this.#freeBytes(), { target, folder, remedy: REMEDY });
     const name = await this.#kept.nameAt(clock.now());
     try {
       const { stores: made } = await run(
@@ -225,17 +242,39 @@ class Keeper {
   }
 }
 
+/** Free bytes where the folder is or would be created. Throws system errors. */
+async function freeBytesOf(folder: string): Promise<number> {
+  try {
+    const { bavail, bsize } = await statfs(folder);
+    return bavail * bsize;
+  } catch (error) {
+    const parent = dirname(folder);
+    if (systemCodeOf(error) !== "ENOENT" || parent === folder) throw error;
+    return await freeBytesOf(parent);
+  }
+}
+
 /**
  * Throws `disk_full` with the remedy when the disk of the target has no room for a copy of the
- * folder's stores.
+ * folder's stores. Blocks while that disk does not answer: for a local target only.
  */
 export function checkRoom(target: string, folder: StoresOf, remedy: string): void {
+  const { bavail, bsize } = statfsSync(target);
+  assertRoom(bavail * bsize, { target, folder, remedy });
+}
+
+interface Room {
+  readonly target: string;
+  readonly folder: StoresOf;
+  readonly remedy: string;
+}
+
+function assertRoom(freeBytes: number, { target, folder, remedy }: Room): void {
   const bytes = storesToCopy(folder).reduce(
     (sum, { directory, name }) => sum + fileBytes(join(directory, `${name}.mdb`)),
     0,
   );
-  const { bavail, bsize } = statfsSync(target);
-  if (bavail * bsize >= bytes * 1.1 + SPARE_BYTES) return;
+  if (freeBytes >= bytes * 1.1 + SPARE_BYTES) return;
   throw new StewardError("disk_full", `${target} has no space for a backup of ${bytes} bytes`, {
     rule: "space for a backup",
     remedy,

@@ -2,6 +2,7 @@
 import { assert, errorWithRemedy, StewardError } from "../../base/errors.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
+import { failedFor } from "../../base/log/outage.ts";
 import { backupState, pinState, rawStores } from "../backups/backup.ts";
 import { OPEN_MARKER, removeMetadata } from "../rows/store-metadata.ts";
 import { createKeyring } from "./keyring-store.ts";
@@ -62,7 +63,8 @@ class FileEnv implements Env {
   #damage: string | undefined;
   /** Of the file, when it was last looked at. */
   #bytes = 0;
-  #lossLogged = false;
+  /** Monotonic time at which the loss of the file was noticed and logged. */
+  #lostAtMs: number | undefined;
 
   constructor(spec: Omit<EnvSpec, "directory">, deps: EnvDeps) {
     this.name = spec.name;
@@ -247,17 +249,20 @@ class FileEnv implements Env {
 
   /** Logged once, by the first write or status that notices it. */
   #lost(): StewardError | undefined {
-    const { file, log } = this.#deps;
+    const { clock, file, log } = this.#deps;
     const error = file.lost();
-    if (error !== undefined && !this.#lossLogged)
+    if (error !== undefined && this.#lostAtMs === undefined)
       log.error("the store file is missing or was replaced; writes are refused", {
         error,
         path: file.path,
         remedy: error.remedy,
       });
-    if (error === undefined && this.#lossLogged)
-      log.info("the store file is back; writes are accepted", { path: file.path });
-    this.#lossLogged = error !== undefined;
+    if (error === undefined && this.#lostAtMs !== undefined)
+      log.info("the store file is back; writes are accepted", {
+        path: file.path,
+        ...failedFor(clock, this.#lostAtMs),
+      });
+    this.#lostAtMs = error === undefined ? undefined : (this.#lostAtMs ?? clock.monotonic());
     return error;
   }
 

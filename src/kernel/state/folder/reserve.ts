@@ -10,6 +10,7 @@ import { backoffMs, type Backoff } from "../../async/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
 import { StewardError, toStewardError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { failedFor } from "../../base/log/outage.ts";
 
 /** Size for a daemon. */
 export const RESERVE_BYTES = 16 * 2 ** 20;
@@ -50,6 +51,8 @@ export function createReserve({ directory, bytes, clock, log }: ReserveOptions):
   const path = join(directory, "reserve");
   let state: "ready" | "released" | "filling" = "ready";
   let lookAt = 0;
+  /** Monotonic time at which the disk was first full; undefined while the reserve is ready. */
+  let fullAtMs: number | undefined;
   let failures = 0;
   const fill = async (besideBytes: number): Promise<void> => {
     state = "filling";
@@ -57,8 +60,12 @@ export function createReserve({ directory, bytes, clock, log }: ReserveOptions):
       await writeFile(path, { bytes, besideBytes });
       state = "ready";
       failures = 0;
+      if (fullAtMs !== undefined)
+        log.info("the disk has free space again", { path, ...failedFor(clock, fullAtMs) });
+      fullAtMs = undefined;
     } catch (error) {
       state = "released";
+      fullAtMs ??= clock.monotonic();
       failures += 1;
       lookAt = clock.monotonic() + backoffMs(failures, REBUILD);
       if (failures === 1)
@@ -79,6 +86,7 @@ export function createReserve({ directory, bytes, clock, log }: ReserveOptions):
         { path, freedBytes: bytes },
       );
       state = "released";
+      fullAtMs = clock.monotonic();
       lookAt = clock.monotonic() + LOOK_EVERY_MS;
       try {
         free(path);
@@ -91,10 +99,7 @@ export function createReserve({ directory, bytes, clock, log }: ReserveOptions):
       if (state === "ready") return undefined;
       if (state === "released" && clock.monotonic() >= lookAt) {
         lookAt = clock.monotonic() + LOOK_EVERY_MS;
-        if (hasRoom(directory, 2 * bytes))
-          void fill(bytes).then(
-            () => state === "ready" && log.info("the disk has free space again", { path }),
-          );
+        if (hasRoom(directory, 2 * bytes)) void fill(bytes);
       }
       return new StewardError("disk_full", `the disk of ${directory} is full`, {
         rule: "reserve",

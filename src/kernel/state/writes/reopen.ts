@@ -9,6 +9,7 @@ import { closeSync, openSync } from "node:fs";
 import type { Clock } from "../../base/clock.ts";
 import { toStewardError, type StewardError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { failedFor } from "../../base/log/outage.ts";
 import { encodeMetadata, OPEN_MARKER } from "../rows/store-metadata.ts";
 import { lmdbError } from "../file/lmdb-error.ts";
 import type { LmdbFile } from "../file/lmdb-file.ts";
@@ -64,6 +65,8 @@ export class Recovery {
   /** Reopened since the last failed write. */
   #fresh = false;
   #failures = 0;
+  /** Monotonic time of the write that failed first. */
+  #failedAtMs = 0;
   #timer: Disposable | undefined;
   #attempt: Promise<void> | undefined;
   #stopped = false;
@@ -79,8 +82,9 @@ export class Recovery {
    * background.
    */
   async settle(group: FailedGroup): Promise<Outcome> {
-    const { file, log } = this.#deps;
+    const { clock, file, log } = this.#deps;
     let there = false;
+    if (this.failure === undefined) this.#failedAtMs = clock.monotonic();
     this.#fresh = false;
     this.#doubtful = group;
     try {
@@ -173,7 +177,7 @@ export class Recovery {
   }
 
   async #tryAgain(): Promise<void> {
-    const { file, log } = this.#deps;
+    const { clock, file, log } = this.#deps;
     try {
       if (!this.#fresh) await this.#reopen();
       const doubtful = this.#doubtful;
@@ -182,7 +186,10 @@ export class Recovery {
       await this.#probe();
       this.failure = undefined;
       this.#failures = 0;
-      log.info("the store accepts writes again: it was checked and reopened", { path: file.path });
+      log.info("the store accepts writes again: it was checked and reopened", {
+        path: file.path,
+        ...failedFor(clock, this.#failedAtMs),
+      });
     } catch (thrown) {
       await this.#fail(toStewardError(thrown));
     }

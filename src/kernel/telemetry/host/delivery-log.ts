@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
+import { failedFor } from "../../base/log/outage.ts";
 import type { ErrorClass, LedgerView, Signal, SignalLedger, SuppressedLines } from "../status.ts";
 import { signals } from "../status.ts";
 
@@ -15,6 +16,8 @@ interface ReportedDelivery {
   failures: number;
   consecutive: number;
   errorClass: ErrorClass | undefined;
+  /** Monotonic time of the first failure of this outage. */
+  sinceMs: number;
   /** When a line of each class was last written in this outage. */
   atMs: Map<ErrorClass, number>;
   suppressed: number;
@@ -70,10 +73,12 @@ export class DeliveryLog {
     if (now.failures < reported.failures) reported.failures = 0;
     if (now.itemsLost < reported.lost) reported.lostBefore = 0;
     const wasFailing = reported.consecutive > 0;
+    if (!wasFailing) reported.sinceMs = this.#clock.monotonic();
     reported.consecutive = now.consecutiveFailures;
     reported.lost = now.itemsLost;
     if (wasFailing && now.consecutiveFailures === 0) {
       this.#log.info(`${signal} export recovered`, {
+        ...failedFor(this.#clock, reported.sinceMs),
         suppressed: reported.suppressed,
         lost: now.itemsLost - reported.lostBefore,
       });
@@ -115,6 +120,7 @@ function emptyDelivery(): ReportedDelivery {
     failures: 0,
     consecutive: 0,
     errorClass: undefined,
+    sinceMs: 0,
     atMs: new Map(),
     suppressed: 0,
     lostBefore: 0,

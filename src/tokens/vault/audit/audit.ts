@@ -8,6 +8,7 @@ import { diskFaultOf } from "../../../kernel/base/system/disk-faults.ts";
 import { ownMessage, StewardError, toStewardError } from "../../../kernel/base/errors.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
 import type { Log } from "../../../kernel/base/log.ts";
+import { failedFor } from "../../../kernel/base/log/outage.ts";
 import type { Env } from "../../../kernel/state/types.ts";
 import type { Health } from "../../../kernel/supervisor/component.ts";
 import type { Audit, AuditDeviceInfo } from "../types.ts";
@@ -66,6 +67,8 @@ interface Device {
   readonly hasher: Hasher;
   readonly sink: Sink;
   failure: StewardError | undefined;
+  /** Monotonic time of the first failed record since the last accepted one. */
+  failedAtMs: number;
   complainAtMs: number;
   probe: Disposable | undefined;
 }
@@ -101,9 +104,13 @@ export async function openAudit(
     try {
       await device.sink.append(typeof line === "string" ? line : await line);
       if (device.failure !== undefined)
-        log.info("an audit device accepts records again", { device: device.info.path });
+        log.info("an audit device accepts records again", {
+          device: device.info.path,
+          ...failedFor(clock, device.failedAtMs),
+        });
       device.failure = undefined;
     } catch (thrown) {
+      if (device.failure === undefined) device.failedAtMs = clock.monotonic();
       device.failure = refusal(device, thrown);
       if (clock.monotonic() >= device.complainAtMs) {
         device.complainAtMs = clock.monotonic() + COMPLAIN_EVERY_MS;
@@ -200,6 +207,7 @@ async function openDevice(
     hasher,
     recorder: createRecorder(hasher, { hmacAccessor, elideListResponses, prefix }),
     failure: undefined,
+    failedAtMs: 0,
     complainAtMs: 0,
     probe: undefined,
     sink:

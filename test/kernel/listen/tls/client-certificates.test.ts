@@ -66,4 +66,30 @@ describe.skipIf(!hasOpenssl)("createClientAuthorities", () => {
     expect(authorities.current()).toBe(cert);
     authorities.stop();
   });
+
+  it("accepts nobody while the file is unusable, and says how long that was once it is back", async () => {
+    const file = join(testFolder(), "ca.pem");
+    const { cert } = makePair("a");
+    const clock = createManualClock();
+    const log = memoryLog();
+    const authorities = createClientAuthorities(file, { clock, log }, 60_000);
+    const readAs = async (text: string): Promise<void> => {
+      writeFileSync(file, text);
+      await clock.advance(60_000);
+      await expect.poll(() => clock.timers(), { timeout: 60_000 }).toBe(1); // for the next read
+    };
+    writeFileSync(file, cert);
+    await authorities.start();
+    await readAs(cert);
+    expect(log.lines).toEqual([]);
+    await readAs("");
+    await readAs("");
+    expect(authorities.current()).toBeUndefined();
+    await readAs(cert);
+    expect(authorities.current()).toBe(cert);
+    expect(log.lines.slice(1)).toEqual([
+      `info client certificates are accepted again {"file":"${file}","failed_for":"2m0s"}`,
+    ]);
+    authorities.stop();
+  });
 });

@@ -6,10 +6,11 @@ import {
   openSync,
   readdirSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { Clock } from "../../../../src/kernel/base/clock.ts";
 import { StewardError } from "../../../../src/kernel/base/errors.ts";
 import { runBackupProcess } from "../../../../src/kernel/state/backups/backup-job.ts";
@@ -20,6 +21,7 @@ import type { StoreLocation } from "../../../../src/kernel/state/backups/folder-
 import { createBackups } from "../../../../src/kernel/state/backups/nightly-backups.ts";
 import type {
   Backups,
+  BackupsDeps,
   BackupsOptions,
 } from "../../../../src/kernel/state/backups/nightly-backups.ts";
 import { contents, fillStore, makeStore } from "../fixtures/damage.ts";
@@ -115,7 +117,7 @@ function backupsIn(target: string): string[] {
 async function someNight(
   run: RunBackup = copy,
   options: Partial<BackupsOptions> = {},
-  itsClock?: Clock,
+  deps: Partial<BackupsDeps> = {},
 ): Promise<Night> {
   const directory = temporaryFolder();
   await makeStore(directory);
@@ -129,9 +131,10 @@ async function someNight(
   const jobs: string[] = [];
   const backups = createBackups(
     {
-      clock: itsClock ?? clock,
+      clock,
       log: quietLog,
       run: (job, signal) => (jobs.push(job.target), run(job, signal)),
+      ...deps,
     },
     { directory, target, at, keep: 2, derived: () => [], version: "1", needs: [], ...options },
   );
@@ -336,7 +339,7 @@ describe("nightly backups that cannot be made", () => {
     const pipe = join(half, MANIFEST);
     expect(spawnSync("mkfifo", [pipe]).status).toBe(0);
     const clock = createManualClock();
-    const { backups } = await someNight(copy, { target }, clock);
+    const { backups } = await someNight(copy, { target }, { clock });
     const look = backups.look(never);
     await expect.poll(() => clock.timers()).toBe(1);
     await clock.advance(30_000);
@@ -346,6 +349,43 @@ describe("nightly backups that cannot be made", () => {
       reason: `the last backup failed: the folder of the backups, ${target}, does not answer`,
     });
     closeSync(openSync(pipe, "r+")); // lets the reader end
+  });
+
+  it("say the same when the folder does not tell its free space, and do not try that again meanwhile", async () => {
+    const target = temporaryFolder();
+    const clock = createManualClock();
+    const waits = vi.spyOn(clock, "timer");
+    const freeBytes = vi.fn(() => new Promise<number>(() => {}));
+    const { backups, jobs } = await someNight(copy, { target }, { clock, freeBytes });
+    for (const [pauseMs, waited] of [
+      [15 * 60_000, 2], // for the list and for the free space
+      [HOUR_MS, 4],
+    ] as const) {
+      await clock.advance(pauseMs);
+      const look = backups.look(never);
+      await expect.poll(() => waits.mock.calls.length).toBe(waited);
+      await clock.advance(30_000);
+      await look;
+      expect(backups.health?.()).toEqual({
+        ok: false,
+        reason: `the last backup failed: the folder of the backups, ${target}, does not answer`,
+      });
+    }
+    expect([freeBytes.mock.calls, jobs, backups.figures().failed]).toEqual([[[target]], [], 2]);
+  });
+
+  it("are not begun on a disk without room for one", async () => {
+    const { backups, jobs, target } = await someNight(
+      copy,
+      {},
+      { freeBytes: () => Promise.resolve(0) },
+    );
+    await backups.look(never);
+    expect(jobs).toEqual([]);
+    expect(backups.health?.()).toMatchObject({
+      ok: false,
+      reason: expect.stringContaining(`${target} has no space for a backup of`) as string,
+    });
   });
 });
 
@@ -417,6 +457,19 @@ describe("the process that makes a backup", () => {
     expect(manifest.stores.map(({ name }) => name)).toEqual(["test"]);
     const restored = await openEnv(target);
     expect(contents(restored)).toBe(before);
+  });
+
+  it("makes the missing folder of the backups, which this process does not wait for", async () => {
+    const target = join(temporaryFolder(), "share/backups");
+    const before: boolean[] = [];
+    const { backups, jobs } = await someNight(
+      (job, signal) => (before.push(existsSync(target)), runBackupProcess(job, signal)),
+      { target },
+    );
+    await backups.look(never);
+    expect([before, backups.health?.()]).toEqual([[false], { ok: true }]);
+    expect(jobs.map((job) => existsSync(join(job, MANIFEST)))).toEqual([true]);
+    expect(statSync(target).mode & 0o777).toBe(0o700);
   });
 
   it("says what is wrong, and ends when it is told to", async () => {

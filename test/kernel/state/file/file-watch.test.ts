@@ -19,6 +19,8 @@ import { describe, expect, it, vi } from "vitest";
 import type { StewardError } from "../../../../src/kernel/base/errors.ts";
 import { createLog } from "../../../../src/kernel/base/log.ts";
 import { watchFile } from "../../../../src/kernel/state/file/file-watch.ts";
+import { createManualClock } from "../../supervisor/manual-clock.ts";
+import { memoryLog } from "../../telemetry/fixtures.ts";
 import { numbers, openEnv, temporaryFolder } from "../fixtures/tables.ts";
 
 const row = Uint8Array.of(1);
@@ -84,17 +86,23 @@ describe.each(Object.entries(losses))(
   },
 );
 
-it("takes writes again when its file is back", async () => {
+it("takes writes again when its file is back, and says how long it was gone", async () => {
   const directory = temporaryFolder();
-  const env = await openEnv(directory);
+  const clock = createManualClock();
+  const log = memoryLog();
+  const env = await openEnv(directory, { clock, log });
   await env.write((tx) => tx.put(numbers, 1, row));
   const path = join(directory, "test.mdb");
   renameSync(path, `${path}.aside`);
   await expect(env.write((tx) => tx.put(numbers, 2, row))).rejects.toMatchObject({
     code: "not_ready",
   });
+  await clock.advance(40_000);
+  expect(env.status()).toMatchObject({ healthy: false });
+  await clock.advance(50_000);
   renameSync(`${path}.aside`, path);
   expect(env.status()).toMatchObject({ healthy: true, reason: undefined });
+  expect(log.lines.at(-1)).toMatch(/^info the store file is back; .*"failed_for":"1m30s"/);
   await env.write((tx) => tx.put(numbers, 3, row));
   await env.close();
   const again = await openEnv(directory);

@@ -34,13 +34,14 @@ it("a folder that does not answer is not taken for one with room", () => {
 
 const MIB = 2 ** 20;
 
-it("is rebuilt only where as much again can be written, which a quota may refuse", async () => {
+it("is rebuilt only where as much again can be written, which a quota may refuse, and says how long the disk was full", async () => {
   const directory = temporaryFolder();
   const clock = createManualClock();
-  const reserve = createReserve({ directory, bytes: 8 * MIB, clock, log: memoryLog() });
+  const log = memoryLog();
+  const reserve = createReserve({ directory, bytes: 8 * MIB, clock, log });
   await reserve.prepare();
   reserve.release();
-  await clock.advance(1_000);
+  await clock.advance(90_000);
   let mostBytes = 0;
   while (reserve.shortage() !== undefined) {
     const fresh = statSync(join(directory, "reserve.new"), { throwIfNoEntry: false });
@@ -49,6 +50,7 @@ it("is rebuilt only where as much again can be written, which a quota may refuse
   }
   expect(mostBytes).toBe(16 * MIB);
   expect(statSync(join(directory, "reserve")).size).toBe(8 * MIB);
+  expect(log.lines.at(-1)).toMatch(/^info the disk has free space again .*"failed_for":"1m30s"/);
 });
 
 it("that cannot be written although the disk has room is reported once, and tried ever more rarely", async () => {

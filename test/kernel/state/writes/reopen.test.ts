@@ -8,6 +8,7 @@ import { Recovery } from "../../../../src/kernel/state/writes/reopen.ts";
 import { FileSnapshot } from "../../../../src/kernel/state/rows/snapshot.ts";
 import { WriteQueue } from "../../../../src/kernel/state/writes/write-queue.ts";
 import { createManualClock, type ManualClock } from "../../supervisor/manual-clock.ts";
+import { memoryLog } from "../../telemetry/fixtures.ts";
 import { numbers, quietLog, temporaryFolder } from "../fixtures/tables.ts";
 
 const EIO = lmdbError(new Error("Input/output error"), "held.mdb");
@@ -22,6 +23,8 @@ interface House {
   readonly queue: WriteQueue;
   readonly recovery: Recovery;
   readonly clock: ManualClock;
+  /** What the recovery logged. */
+  readonly lines: readonly string[];
   /** What the next calls of `storeAll` come to; all after them are stored. */
   readonly fates: Fate[];
   readonly checks: { count: number; error: StewardError | undefined };
@@ -39,6 +42,7 @@ function openFailing(): House {
   const fates: Fate[] = [];
   const checks: House["checks"] = { count: 0, error: undefined };
   const clock = createManualClock();
+  const log = memoryLog();
   let reopened = 0;
   const file: LmdbFile = {
     ...real,
@@ -61,7 +65,7 @@ function openFailing(): House {
   const recovery = new Recovery({
     file,
     clock,
-    log: quietLog,
+    log,
     check,
     unpin: () => Promise.resolve(),
   });
@@ -87,6 +91,7 @@ function openFailing(): House {
     queue,
     recovery,
     clock,
+    lines: log.lines,
     fates,
     checks,
     reopened: () => reopened,
@@ -167,8 +172,8 @@ describe("a group whose write fails once", () => {
 });
 
 describe("a file that takes no writes", () => {
-  it("refuses at once with the reason, is tried after one second, two and four, and then takes writes again", async () => {
-    const { queue, fates, clock, reopened, stored } = openFailing();
+  it("refuses at once with the reason, is tried after one second, two and four, and then takes writes again and says how long it took none", async () => {
+    const { queue, fates, clock, lines, reopened, stored } = openFailing();
     fates.push(EIO, EIO, EIO, EIO);
     await expect(queue.push((tx) => tx.put(numbers, 1, row))).rejects.toBe(EIO);
     let ran = false;
@@ -196,6 +201,7 @@ describe("a file that takes no writes", () => {
     }
     await clock.advance(1);
     await vi.waitFor(() => expect(queue.trouble).toBeUndefined(), { timeout: 60_000 });
+    expect(lines.at(-1)).toMatch(/^info the store accepts writes again.*"failed_for":"7s"/);
     expect(reopened()).toBe(before + 2); // after each failed write once, so that readers have a file
     await queue.push((tx) => tx.put(numbers, 2, row));
     expect([stored(1), stored(2)]).toEqual([false, true]);

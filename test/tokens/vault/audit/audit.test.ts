@@ -21,6 +21,7 @@ import type { AuditService } from "../../../../src/tokens/vault/audit/audit.ts";
 import { auditSalts } from "../../../../src/tokens/vault/audit/tables.ts";
 import { mountSmallDisk, noSmallDisk } from "../../../kernel/state/fixtures/small-disk.ts";
 import { temporaryFolder } from "../../../kernel/state/fixtures/tables.ts";
+import { memoryLog } from "../../../kernel/telemetry/fixtures.ts";
 import type { AuditRequest, TokenEntry } from "../../../../src/tokens/vault/types.ts";
 import { createAuditBench, entry, plain, request, tokenId } from "./fixtures/bench.ts";
 
@@ -548,9 +549,11 @@ describe("an audit file", () => {
 });
 
 describe("a device that does not take records", () => {
-  it("refuses the request and names itself, and is well again with the next record that it takes", async () => {
+  it("refuses the request and names itself, is well again with the next record that it takes, and says how long it took none", async () => {
     let broken = false;
-    const { audit } = await createAuditBench([plain], {
+    const log = memoryLog();
+    const { audit, clock } = await createAuditBench([plain], {
+      log,
       flush: () =>
         broken
           ? Promise.reject(Object.assign(new Error("EIO: i/o error, fdatasync"), { code: "EIO" }))
@@ -565,9 +568,14 @@ describe("a device that does not take records", () => {
       rule: "audit",
     });
     expect(audit.health()).toMatchObject({ ok: false });
+    await clock.advance(999); // before it is probed
+    await expect(audit.request(request)).rejects.toMatchObject({ rule: "audit" });
     broken = false;
     await audit.request(request);
     expect(audit.health()).toEqual({ ok: true });
+    expect(log.lines.at(-1)).toBe(
+      'info an audit device accepts records again {"device":"file/","failed_for":"1s"}',
+    );
   });
 
   it("does not stop the others: a request goes on while one device has its record, and no further", async () => {

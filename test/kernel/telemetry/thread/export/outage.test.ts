@@ -43,7 +43,9 @@ describe("A backend that is dead for an hour", () => {
     expect(delivery.failing()).toEqual(["logs export is failing (unavailable)"]);
     ledger.enter("logs", { items: 10, seconds: 0.1, failure: undefined });
     expect(log.lines.filter((line) => line.startsWith("warn"))).toHaveLength(12);
-    expect(log.lines.at(-1)).toBe('info logs export recovered {"suppressed":4,"lost":30720}');
+    expect(log.lines.at(-1)).toBe(
+      'info logs export recovered {"failed_for":"1h0m0s","suppressed":4,"lost":30720}',
+    );
     expect(delivery.suppressed()).toEqual([
       { signal: "logs", errorClass: "unavailable", lines: 48 },
     ]);
@@ -69,15 +71,17 @@ describe("A backend that is dead for an hour", () => {
     expect(log.lines).toHaveLength(2);
   });
 
-  it("counts the next outage's loss anew", () => {
-    const { log, ledger } = open();
+  it("counts the next outage's loss and its time anew", async () => {
+    const { clock, log, ledger } = open();
     for (const items of [100, 7]) {
+      await clock.advance(MINUTE_MS);
       ledger.enter("metrics", { items, seconds: 0.1, failure: down });
+      await clock.advance(items * 1_000);
       ledger.enter("metrics", { items: 1, seconds: 0.1, failure: undefined });
     }
     expect(log.lines.filter((line) => line.startsWith("info"))).toEqual([
-      'info metrics export recovered {"suppressed":0,"lost":100}',
-      'info metrics export recovered {"suppressed":0,"lost":7}',
+      'info metrics export recovered {"failed_for":"1m40s","suppressed":0,"lost":100}',
+      'info metrics export recovered {"failed_for":"7s","suppressed":0,"lost":7}',
     ]);
   });
 });
