@@ -298,9 +298,9 @@ export function fillBucket(
     more: object = {},
     path = "/api/v1/x",
   ): object => ({
-    type: "Kubernetes API Request",
+    type: "kubernetes-api-request",
     id: "1",
-    timestamp: at,
+    timestamp: Math.floor(Date.parse(at) / 1_000),
     userAgent: "kubectl/v1.34.1",
     request: { method: "GET", path, body: null },
     kubernetes: {
@@ -330,7 +330,7 @@ export function fillBucket(
   );
   const session = {
     version: 2,
-    timestamp: Date.parse(at) / 1_000,
+    timestamp: Math.floor(Date.parse(at) / 1_000),
     command: "/bin/sh",
     srcNode: "laptop.example.test",
     srcNodeID: "nSim1",

@@ -117,8 +117,8 @@ export const objectstoreK8sAudit = defineFeed({
   emits: k8sAuditMetrics,
   records: [k8sApiRequestRecord, k8sSessionRecord],
   select: ({ objectStore }) => objectStore,
-  accept({ scope }) {
-    const intake = createK8sIntake(scope);
+  accept(deps) {
+    const intake = createK8sIntake(deps);
     return (records, signal, { key, name }) =>
       intake.accept(
         { records, recording: name.recording, recorder: key.split("/").at(-2) ?? "" },

@@ -1,4 +1,5 @@
 /** Converts Kubernetes recordings to counters and log records. */
+import type { Log } from "../../kernel/base/log.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import {
   k8sApiExecSessions,
@@ -25,6 +26,8 @@ import { nextTurn } from "../../kernel/async/turns.ts";
 
 const AT_ONCE = 128;
 const UNKNOWN = "unknown";
+/** Distinct unknown types that are logged. */
+const MAX_WARNINGS = 128;
 
 interface RecordingBatch {
   readonly records: readonly unknown[];
@@ -38,8 +41,23 @@ export interface K8sIntake {
   accept(batch: RecordingBatch, signal: AbortSignal): Promise<IntakeReport>;
 }
 
-/** One per network. */
-export function createK8sIntake(scope: Scope): K8sIntake {
+/** One per network. `log` receives one warning per unknown type of event. */
+export function createK8sIntake({
+  scope,
+  log,
+}: {
+  readonly scope: Scope;
+  readonly log: Pick<Log, "warn">;
+}): K8sIntake {
+  const warned = new Set<string>();
+  const warnOfType = (type: string): void => {
+    if (warned.has(type) || warned.size >= MAX_WARNINGS) return;
+    warned.add(type);
+    log.warn(
+      "a session recorder writes events of an unknown type, which are not counted: it may be newer than this version",
+      { name: `type ${type}`, type },
+    );
+  };
   return {
     async accept({ records, recording, recorder }, signal) {
       let accepted = 0;
@@ -57,6 +75,7 @@ export function createK8sIntake(scope: Scope): K8sIntake {
             field: "type",
             status: read.kind === "other" ? UNKNOWN : "known",
           });
+        if (!recording && read.kind === "other") warnOfType(read.type);
         if (read.kind === "request") countRequest(scope, read, recorder);
         else if (read.kind === "session") countSession(scope, read, recorder);
         accepted += 1;

@@ -45,7 +45,12 @@ interface Source {
   readonly user: string;
 }
 
-const REQUEST_TYPE = "Kubernetes API Request";
+/**
+ * The type of an API request, `kubernetes-api-request`
+ * (https://pkg.go.dev/tailscale.com/sessionrecording); early recorders wrote
+ * `Kubernetes API Request`.
+ */
+const REQUEST_TYPE = /^kubernetes[- ]api[- ]request$/i;
 const SECOND_MS = 1_000;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -60,7 +65,7 @@ export function readRecording(
   if (recording) return readSession(fields);
   const type = text(fields["type"]);
   // Older recorders wrote no type.
-  if (type !== "" && type !== REQUEST_TYPE) return { kind: "other", type };
+  if (type !== "" && !REQUEST_TYPE.test(type)) return { kind: "other", type };
   return readRequest(fields);
 }
 
@@ -120,6 +125,7 @@ function sourceOf(fields: Fields, before: "" | "src"): Source {
   };
 }
 
+/** Of Unix seconds or an RFC 3339 text. */
 function timeOf(value: unknown): number | undefined {
   if (typeof value === "number" && value > 0) return value * SECOND_MS;
   const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;

@@ -220,7 +220,13 @@ const policies = [
   `{"grants": [{"src": ["autogroup:member"], "dst": ["h"], "ip": ["tcp:443", "icmp:*"]}], "hosts": {"h": "fd7a::/16"}}`,
 ];
 const recordings = [
-  { type: "Kubernetes API Request", verb: "get", source: { node: "a" }, response: { code: 200 } },
+  {
+    type: "kubernetes-api-request",
+    timestamp: 1790000010,
+    kubernetes: { Verb: "get", Resource: "pods" },
+    request: { method: "GET", path: "/api/v1/pods?command=a" },
+    source: { node: "a", nodeTags: ["tag:a"] },
+  },
   { version: 2, width: 80, height: 24, timestamp: 1790000010, srcNode: "a", command: "sh" },
 ];
 

@@ -32,17 +32,21 @@ function setUp() {
         }),
       )
       .toSorted();
-  const intake = createK8sIntake(scope);
+  const warnings: unknown[] = [];
+  const intake = createK8sIntake({
+    scope,
+    log: { warn: (message, fields) => void warnings.push([message, fields]) },
+  });
   const accept = (values: readonly unknown[], recording = false) =>
     intake.accept({ records: values, recording, recorder: "rec-1" }, new AbortController().signal);
-  return { accept, series, records };
+  return { accept, series, records, warnings };
 }
 
 function request(kubernetes: object, more: object = {}): object {
   return {
-    type: "Kubernetes API Request",
+    type: "kubernetes-api-request",
     id: "1",
-    timestamp: "2026-11-20T10:00:00Z",
+    timestamp: Date.parse("2026-11-20T10:00:00Z") / 1_000,
     userAgent: "kubectl/v1.34.1 (linux/amd64) kubernetes/abc",
     request: { method: "GET", path: "/api/v1/x", body: null },
     kubernetes: { IsResourceRequest: true, Path: "/api/v1/x", ...kubernetes },
@@ -138,12 +142,49 @@ describe("What recorders saw of clusters", () => {
     );
   });
 
-  it("tells events of a type that it does not know", async () => {
+  it.each([
+    ["of early recorders", "Kubernetes API Request", "2026-11-20T10:00:00Z"],
+    ["of early recorders, with a number", "Kubernetes API Request", 1_795_168_800],
+    ["of present ones, with a text", "kubernetes-api-request", "2026-11-20T10:00:00Z"],
+    ["without a type", undefined, "2026-11-20T12:00:00+02:00"],
+  ])("reads requests %s", async (_which, type, timestamp) => {
+    const { accept, series, records, warnings } = setUp();
+    await accept([request({ Verb: "get", Resource: "pods" }, { type, timestamp })]);
+    expect(series()).toEqual([
+      "api.requests{get,pods,,,,kubectl,ada@example.test,rec-1} 1",
+      "schema_drift{type,known} 1",
+    ]);
+    expect(records[0]).toContain(`vpn.k8s.api_request ${Date.parse("2026-11-20T10:00:00Z")} `);
+    expect(warnings).toEqual([]);
+  });
+
+  it("counts events of an unknown type, and warns once of each type", async () => {
+    const { accept, series, warnings } = setUp();
+    const odd = ["Something New", "Other", "Something New"].map((type) => ({ type }));
+    expect(await accept(odd)).toEqual({ accepted: 3, refused: {} });
+    await accept(odd);
+    expect(series()).toEqual(["schema_drift{type,unknown} 6"]);
+    const message =
+      "a session recorder writes events of an unknown type, which are not counted: it may be newer than this version";
+    expect(warnings).toEqual([
+      [message, { name: "type Something New", type: "Something New" }],
+      [message, { name: "type Other", type: "Other" }],
+    ]);
+  });
+
+  it("warns of 128 unknown types, and of no terminal session", async () => {
+    const { accept, warnings } = setUp();
+    await accept(Array.from({ length: 200 }, (_, at) => ({ type: `t${at}` })));
+    await accept([{ version: 2, srcNode: "a" }], true);
+    expect(warnings).toHaveLength(128);
+  });
+
+  it("counts an unknown verb as other, and refuses a request without its parts", async () => {
     const { accept, series } = setUp();
     await accept([
       { type: "Something New" },
       request({ Verb: "frobnicate" }),
-      { type: "Kubernetes API Request" },
+      { type: "kubernetes-api-request" },
     ]);
     expect(series()).toEqual([
       "api.requests{other,,,,,kubectl,ada@example.test,rec-1} 1",
@@ -177,7 +218,7 @@ describe("What recorders saw of clusters", () => {
         readRecording(value, recording);
         readRecording(
           {
-            type: "Kubernetes API Request",
+            type: "kubernetes-api-request",
             kubernetes: value,
             source: value,
             request: value,

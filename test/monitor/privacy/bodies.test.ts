@@ -61,14 +61,14 @@ async function sayAll(privacy: PrivacyOptions): Promise<string[]> {
     Namespace: "web",
     Name: "canary-pod",
   };
-  await createK8sIntake(scope).accept(
+  await createK8sIntake({ scope, log: { warn: () => {} } }).accept(
     {
       recording: false,
       recorder: "r",
       records: [
         {
-          type: "Kubernetes API Request",
-          timestamp: "2026-11-20T10:00:00Z",
+          type: "kubernetes-api-request",
+          timestamp: Date.parse("2026-11-20T10:00:00Z") / 1_000,
           request: { method: "POST", path: "/x?command=canary-command&container=canary-box" },
           kubernetes,
           source,
