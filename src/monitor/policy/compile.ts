@@ -16,7 +16,10 @@ import {
   type Selectors,
 } from "./selectors.ts";
 
-/** A rule as it is shown. Indexes count `acls` first, then `grants`. */
+/**
+ * A rule as it is shown. Indexes count `acls` first, then `grants`; without both sections the only
+ * rule is the default one.
+ */
 export interface PolicyRule {
   readonly index: number;
   readonly kind: "acl" | "grant";
@@ -45,6 +48,9 @@ const MAX_CLAUSES = 4_000;
 const MAX_SELECTORS = 10_000;
 const MAX_SOURCE = 512;
 
+/** The control planes apply it to a policy without both sections; an empty section permits nothing. */
+const ALLOW_ALL = { action: "accept", src: ["*"], dst: ["*:*"] };
+
 /** Undefined when it has more than 1,000 rules, 4,000 destinations or 10,000 sources. */
 export function compilePolicy(policy: PolicyObject): CompiledPolicy | undefined {
   const selectors = createSelectors(namesOf(policy));
@@ -53,12 +59,8 @@ export function compilePolicy(policy: PolicyObject): CompiledPolicy | undefined 
   const sources: CompiledPolicy["sources"][number][] = [];
   const clauses: Clause[] = [];
   let selected = 0;
-  for (const [section, kind] of [
-    ["acls", "acl"],
-    ["grants", "grant"],
-  ] as const) {
-    const list = field(policy, section);
-    for (const rule of Array.isArray(list) ? (list as readonly unknown[]) : []) {
+  for (const { kind, list } of sectionsOf(policy)) {
+    for (const rule of list) {
       if (rules.length >= MAX_RULES || clauses.length > MAX_CLAUSES || selected > MAX_SELECTORS)
         return undefined;
       const index = rules.length;
@@ -76,6 +78,17 @@ export function compilePolicy(policy: PolicyObject): CompiledPolicy | undefined 
   return clauses.length > MAX_CLAUSES || selected > MAX_SELECTORS
     ? undefined
     : { rules, sources, clauses };
+}
+
+function sectionsOf(
+  policy: PolicyObject,
+): readonly { readonly kind: PolicyRule["kind"]; readonly list: readonly unknown[] }[] {
+  const [acls, grants] = [field(policy, "acls") ?? undefined, field(policy, "grants") ?? undefined];
+  if (acls === undefined && grants === undefined) return [{ kind: "acl", list: [ALLOW_ALL] }];
+  return [
+    { kind: "acl", list: Array.isArray(acls) ? acls : [] },
+    { kind: "grant", list: Array.isArray(grants) ? grants : [] },
+  ];
 }
 
 type Unplaced = Pick<Clause, "destination" | "ports">;

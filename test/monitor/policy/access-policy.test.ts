@@ -105,7 +105,13 @@ describe("a connection", () => {
     ["a posture", acl(["*"], ["*:*"], { srcPosture: ["posture:a"] }), MAYBE],
     ["a default posture", { ...acl(["*"], ["*:*"]), defaultSrcPosture: ["posture:a"] }, MAYBE],
     ["the former spelling", { ACLs: [{ Action: "accept", Users: ["*"], Ports: ["*:*"] }] }, YES],
-    ["nothing", { acls: [] }, NO],
+    ["no rules", { acls: [] }, NO],
+    ["no grants", { grants: [] }, NO],
+    ["empty rules beside absent grants", { acls: [], grants: null }, NO],
+    ["empty grants beside absent rules", { ACLs: null, Grants: [] }, NO],
+    ["neither rules nor grants", { groups: { "group:a": [] } }, YES],
+    ["an empty policy", {}, YES],
+    ["rules and grants of null", { acls: null, grants: null }, YES],
     ["a grant", { grants: [{ src: ["*"], dst: ["tag:db"], ip: ["tcp:5432"] }] }, YES],
     ["a grant of other ports", { grants: [{ src: ["*"], dst: ["*"], ip: ["443", "udp:*"] }] }, NO],
     ["a grant of an application", { grants: [{ src: ["*"], dst: ["*"], app: {} }] }, NO],
@@ -123,6 +129,14 @@ describe("a connection", () => {
       ],
     };
     expect(judged(rules, TO_DB)).toEqual(["permitted", 2, false]);
+  });
+
+  it("is permitted by a rule that is shown when the policy has neither rules nor grants", () => {
+    const policy = new AccessPolicy();
+    policy.set("{}", {});
+    expect(policy.rulesOf(policy.version)).toEqual([
+      { index: 0, kind: "acl", source: "src=* dst=*:*" },
+    ]);
   });
 
   it("is permitted in reverse when its answer is what the rule permits", () => {
