@@ -24,7 +24,7 @@ export function networkScope(
   name: string,
 ): ScopeSpec {
   const { privacy, resource, several, selfObservability } = facts;
-  const redact = createRedaction(privacy);
+  const redact = createRedaction(privacy, provider.kind);
   const instance = selfObservability.instanceId || String(resource[INSTANCE] ?? "");
   return {
     name: `network/${id}`,

@@ -11,17 +11,28 @@ import type {
 } from "../../kernel/telemetry/types.ts";
 import type { PrivacyOptions } from "../options.ts";
 import { addressCategories, addressCategory } from "./address-class.ts";
-import { freeTextBodies, identityAttributes, ruleOf } from "./registry.ts";
+import {
+  freeTextBodies,
+  identityAttributes,
+  isLoginOf,
+  KEY_OWNER,
+  ruleOf,
+  type ProviderKind,
+} from "./registry.ts";
 
 export const MASK = "[redacted]";
+const KEY_DESCRIPTION = "vpn.key.description";
 
 /** Whether a value is hidden that is, or would be, exported as this attribute. */
 export type Hides = (attribute: string, value: AttributeValue) => boolean;
 type Values = readonly (AttributeValue | undefined)[];
 
-/** Undefined when everything is exported. Idempotent. */
-export function createRedaction(options: PrivacyOptions): Required<Redaction> | undefined {
-  const hides = createHiding(options);
+/** Undefined when everything is exported. Idempotent. `provider` is that of the exported network. */
+export function createRedaction(
+  options: PrivacyOptions,
+  provider?: ProviderKind,
+): Required<Redaction> | undefined {
+  const hides = createHiding(options, provider);
   if (hides === undefined) return undefined;
   return {
     metric: (row, values) => redactSeries(row, values, hides),
@@ -30,10 +41,11 @@ export function createRedaction(options: PrivacyOptions): Required<Redaction> | 
 }
 
 /** Undefined when everything is exported. */
-export function createHiding(options: PrivacyOptions): Hides | undefined {
+export function createHiding(options: PrivacyOptions, provider?: ProviderKind): Hides | undefined {
   if (Object.values(options).every((shown) => shown)) return undefined;
   const allAddresses = addressCategories.every((category) => options[category]);
   return (attribute, value) => {
+    if (!options.emails && isLoginOf(attribute, provider)) return true;
     const rule = ruleOf(attribute);
     if (rule !== undefined && rule !== "address" && rule !== "node") return !options[rule];
     const category = typeof value === "string" ? addressCategory(value) : undefined;
@@ -50,7 +62,18 @@ function redactSeries(row: AnyRow, values: Values, hides: Hides): Values | "supp
     value === undefined || hides(row.attributes[index] ?? "", value) ? undefined : value,
   );
   const level = row.kind === "gauge" || row.kind === "updown";
-  return level && losesIdentity(row.attributes, values, shown) ? "suppress" : shown;
+  if (level && losesIdentity(row.attributes, values, shown)) return "suppress";
+  return withoutOwner(row.attributes, values, shown);
+}
+
+/** Headscale's keys have their owner in the description. */
+function withoutOwner(attributes: readonly string[], values: Values, shown: Values): Values {
+  const [owner, described] = [KEY_OWNER, KEY_DESCRIPTION].map((name) => attributes.indexOf(name));
+  if (owner === undefined || described === undefined || owner < 0 || described < 0) return shown;
+  const [hidden, description] = [values[owner], shown[described]];
+  if (shown[owner] !== undefined || typeof hidden !== "string" || typeof description !== "string")
+    return shown;
+  return shown.with(described, mask(description, [hidden]));
 }
 
 /** An empty value does not identify anything. */

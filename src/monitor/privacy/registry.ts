@@ -2,8 +2,10 @@
  * Privacy category of each attribute. Attributes not listed here are hidden only if their value is
  * an address.
  */
-import type { PrivacyCategory } from "../options.ts";
+import type { NetworkOptions, PrivacyCategory } from "../options.ts";
 import type { AddressCategory } from "./address-class.ts";
+
+export type ProviderKind = NetworkOptions["provider"]["kind"];
 
 /** Categories that apply to whole attributes. */
 type AttributeCategory = Exclude<PrivacyCategory, AddressCategory>;
@@ -13,6 +15,9 @@ type AttributeCategory = Exclude<PrivacyCategory, AddressCategory>;
  * same, with `hostnames` for other values.
  */
 export type AttributeRule = AttributeCategory | "address" | "node";
+
+/** An id in Tailscale, a user's name or mail address in Headscale. */
+export const KEY_OWNER = "vpn.key.owner";
 
 const byRule: Readonly<Partial<Record<AttributeRule, readonly string[]>>> = {
   emails: [
@@ -26,7 +31,7 @@ const byRule: Readonly<Partial<Record<AttributeRule, readonly string[]>>> = {
     "vpn.k8s.user",
   ],
   user_display_names: ["user.full_name"],
-  user_ids: ["user.id", "vpn.key.owner"],
+  user_ids: ["user.id", KEY_OWNER],
   hostnames: [
     "host.name",
     "vpn.node.hostname",
@@ -74,6 +79,11 @@ export function ruleOf(attribute: string): AttributeRule | undefined {
   return rules.get(attribute);
 }
 
+/** Whether what an attribute of Headscale holds is a login name, so that `emails` hides it too. */
+export function isLoginOf(attribute: string, provider: ProviderKind | undefined): boolean {
+  return provider === "headscale" && attribute === KEY_OWNER;
+}
+
 /**
  * Attributes that identify a gauge's series. A gauge with all of them hidden is dropped, since
  * series would collide.
@@ -93,7 +103,7 @@ export const identityAttributes: ReadonlySet<string> = new Set([
   "vpn.dns.search_path.domain",
   "user.id",
   "user.name",
-  "vpn.key.owner",
+  KEY_OWNER,
   // Never hidden: identifies a key's gauges, e.g. its expiry, without naming its owner.
   "vpn.key.id",
 ]);

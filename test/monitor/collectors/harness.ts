@@ -6,7 +6,12 @@
  */
 import { createLog } from "../../../src/kernel/base/log.ts";
 import type { SeriesScope } from "../../../src/kernel/telemetry/writer/scope.ts";
-import type { AnyLogRow, AnyRow, LogFields } from "../../../src/kernel/telemetry/types.ts";
+import type {
+  AnyLogRow,
+  AnyRow,
+  LogFields,
+  Redaction,
+} from "../../../src/kernel/telemetry/types.ts";
 import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer/writer.ts";
 import type { AnnotationEvent } from "../../../src/monitor/annotations/types.ts";
 import { stateOfError } from "../../../src/monitor/capability/operation.ts";
@@ -44,6 +49,8 @@ export interface HarnessOptions {
   readonly collectors?: SectionOptions;
   readonly cardinality?: Partial<CardinalityOptions>;
   readonly outdatedMinorThreshold?: number;
+  /** Everything is exported without it. */
+  readonly redact?: Redaction | undefined;
   /** Takes the place of single dependencies. */
   readonly deps?: Partial<CollectorDeps>;
 }
@@ -166,11 +173,12 @@ export function openCollector(
     resource: {},
     constants: {},
     redact: {
-      metric: (_row, values) => values,
-      log: (row, record) => (
-        logged.push(recordText(declared(collector.records, row), record)),
-        record
-      ),
+      metric: (row, values) => given.redact?.metric?.(row, values) ?? values,
+      log(row, record) {
+        const exported = given.redact?.log?.(row, record) ?? record;
+        logged.push(recordText(declared(collector.records, row), exported));
+        return exported;
+      },
     },
   }) as SeriesScope;
   const states = new Map<string, ApiState>();
