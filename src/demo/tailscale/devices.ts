@@ -62,7 +62,6 @@ function expiryOf({ expiresMs, createdMs, machine }: Device): string {
 
 function fullMembers({ machine, enabledRoutes }: Device): Record<string, unknown> {
   return {
-    multipleConnections: false,
     enabledRoutes,
     advertisedRoutes: machine.advertisedRoutes,
     sshEnabled: machine.ssh,

@@ -57,7 +57,8 @@ function deviceOf(json: Fields): Device {
     expiresMs: timeMs(json["expires"]),
     keyExpiryDisabled: flag(json["keyExpiryDisabled"]),
     updateAvailable: flag(json["updateAvailable"]),
-    multipleConnections: flag(json["multipleConnections"]),
+    // The API omits it while it is false.
+    multipleConnections: flag(json["multipleConnections"]) ?? false,
     blocksIncomingConnections: flag(json["blocksIncomingConnections"]),
     sshEnabled: flag(json["sshEnabled"]),
     ephemeral: flag(json["isEphemeral"]),

@@ -139,8 +139,8 @@ function resolversOf(value: unknown): readonly Resolver[] {
 function contactsOf(json: Fields): Contacts {
   const contacts = new Map<"account" | "support" | "security", boolean>();
   for (const kind of ["account", "support", "security"] as const) {
-    const needed = flag(fields(json[kind])?.["needsVerification"]);
-    if (needed !== undefined) contacts.set(kind, needed);
+    const contact = fields(json[kind]);
+    if (contact !== undefined) contacts.set(kind, flag(contact["needsVerification"]) ?? false);
   }
   return contacts;
 }

@@ -53,6 +53,7 @@ describe("tailscale", () => {
         [at("contacts")]: {
           account: { email: "a@corp.test", needsVerification: true },
           support: null,
+          security: { email: "x@corp.test" },
         },
       }),
     );
@@ -87,7 +88,12 @@ describe("tailscale", () => {
       overrideLocal: false,
       magicDns: true,
     });
-    expect(await provider.contacts(forever)).toEqual(new Map([["account", true]]));
+    expect(await provider.contacts(forever)).toEqual(
+      new Map([
+        ["account", true],
+        ["security", false],
+      ]),
+    );
     expect(asked.calls.map(({ operation }) => operation)).toEqual([
       "devices",
       "device/attributes",
@@ -101,6 +107,18 @@ describe("tailscale", () => {
     expect(upstream.requests.map(({ url }) => url).filter((url) => url.includes("?"))).toEqual([
       `${at("devices")}?fields=all`,
       `${at("keys")}?all=true`,
+    ]);
+  });
+
+  it("takes several connections that are left out for none, and leaves unknown flags out", async () => {
+    const devices = [{ id: "1" }, { id: "2", multipleConnections: true, sshEnabled: false }];
+    await using upstream = await createUpstream(
+      byPath({ "/api/v2/tailnet/corp.test/devices": { devices } }),
+    );
+    await using asked = ask(tailscaleOptions(upstream.url, { network: "corp.test" }));
+    expect(await asked.provider.devices(forever)).toMatchObject([
+      { multipleConnections: false, sshEnabled: undefined },
+      { multipleConnections: true, sshEnabled: false },
     ]);
   });
 
