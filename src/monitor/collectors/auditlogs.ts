@@ -1,4 +1,5 @@
 /** Collector of the configuration audit log, read in consecutive time windows. */
+import type { Log } from "../../kernel/base/log.ts";
 import { defineOperation } from "../capability/operation.ts";
 import {
   configAuditChanges,
@@ -8,6 +9,7 @@ import {
   configAuditSchemaDrift,
 } from "../catalogue/flows.ts";
 import { configAuditRecord } from "../catalogue/records.ts";
+import type { IntakeReport } from "../flows/types.ts";
 import { UnfinishedWindow } from "../ingest/unfinished-window.ts";
 import { defineWindowCollector } from "./collector.ts";
 import { eachBatch } from "./log-batches.ts";
@@ -36,13 +38,36 @@ export const auditlogs = defineWindowCollector({
     maxWindowMs,
     overlapMs: 0,
   }),
-  open({ provider, audit }) {
+  open({ provider, audit, log }) {
     const unfinished = new UnfinishedWindow();
-    return (tick, window) =>
-      unfinished.read(window, tick, () =>
-        eachBatch(tick, listAuditLogs, provider.auditLogs(window, tick.signal), (records) =>
-          audit.accept({ records, source: "poll", unfinished }, tick.signal),
-        ),
-      );
+    return async (tick, window) => {
+      const refused = new Map<string, number>();
+      try {
+        await unfinished.read(window, tick, () =>
+          eachBatch(tick, listAuditLogs, provider.auditLogs(window, tick.signal), async (records) =>
+            addTo(
+              refused,
+              await audit.accept({ records, source: "poll", unfinished }, tick.signal),
+            ),
+          ),
+        );
+      } finally {
+        warnOfRefused(log, refused);
+      }
+    };
   },
 });
+
+function addTo(refused: Map<string, number>, report: IntakeReport): void {
+  for (const [reason, count] of Object.entries(report.refused))
+    refused.set(reason, (refused.get(reason) ?? 0) + count);
+}
+
+/** The run succeeds: a window that is read again has the same records. */
+function warnOfRefused(log: Pick<Log, "warn">, refused: ReadonlyMap<string, number>): void {
+  for (const [reason, count] of refused)
+    log.warn(
+      "records of the configuration audit log were refused and are not counted: the upstream may be newer than this version",
+      { count, class: reason },
+    );
+}

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { Log, LogFields } from "../../../src/kernel/base/log.ts";
+import { createAuditIntake } from "../../../src/monitor/audit/intake.ts";
 import { auditlogs } from "../../../src/monitor/collectors/auditlogs.ts";
 import type { AuditIntake } from "../../../src/monitor/flows/types.ts";
 import type { LogOptions } from "../../../src/monitor/options.ts";
@@ -55,6 +57,53 @@ describe("The collector of the audit log", () => {
     });
     await expect(harness.run()).rejects.toMatchObject({ code: "upstream" });
     expect(harness.states.get("listConfigurationAuditLogs")).toBe(state);
+  });
+
+  it("warns once per run of the records that were refused, also when the run fails", async () => {
+    const lines: (readonly [string, LogFields | undefined])[] = [];
+    const log = {
+      warn: (message: string, fields?: LogFields) => void lines.push([message, fields]),
+    } as Partial<Log> as Log;
+    const provider = createFakeProvider({ auditLogs: [[{}, "a"], [{}], [7, { action: "" }]] });
+    const { scope, clock } = openCollector(auditlogs, provider, {
+      collectors: { auditlogs: options },
+    });
+    const audit = createAuditIntake({
+      options: networkOptions(),
+      scope,
+      clock,
+      log,
+      annotations: { publish: () => undefined },
+      events: { record: () => undefined },
+    });
+    const harness = openCollector(auditlogs, provider, {
+      collectors: { auditlogs: options },
+      deps: { audit, log },
+    });
+    await harness.run();
+    const refused = (count: number) => [
+      "records of the configuration audit log were refused and are not counted: the upstream may be newer than this version",
+      { count, class: "malformed" },
+    ];
+    expect(lines.splice(0)).toEqual([refused(5)]);
+    provider.answers.auditLogs = [[{ action: "CREATE", actor: {}, target: {} }]];
+    await harness.run();
+    expect(lines).toEqual([]);
+    const broken = openCollector(
+      auditlogs,
+      createFakeProvider(
+        {},
+        {
+          async *auditLogs() {
+            yield [{}];
+            throw failing(503);
+          },
+        },
+      ),
+      { collectors: { auditlogs: options }, deps: { audit, log } },
+    );
+    await expect(broken.run()).rejects.toMatchObject({ code: "upstream" });
+    expect(lines).toEqual([refused(1)]);
   });
 
   it("fails when the intake does, which says nothing of the control plane, and gives the reading up", async () => {
