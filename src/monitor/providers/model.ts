@@ -212,6 +212,7 @@ export interface LogStreamStatus {
 export interface LogStreamTarget {
   /** Kind of the receiver, e.g. `splunk`. */
   readonly destination: string;
+  /** May be empty for `s3`. */
   readonly url: string;
 }
 

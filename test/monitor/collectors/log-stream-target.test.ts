@@ -50,6 +50,8 @@ describe("The comparison of log streams with the receiver", () => {
     const second = await run();
     expect(second[0]).toContain('the destination is "datadog"');
     expect(second[1]).toContain("the control plane streams network flow logs to this receiver");
+    targets.set("network", { destination: "s3", url: "" });
+    expect(await run()).toEqual([expect.stringContaining('the destination is "s3"')]);
   });
 
   it("is made where no stream was ever set up, whose status stays disabled", async () => {

@@ -189,9 +189,10 @@ function logStreamOf(json: Fields): LogStreamStatus | undefined {
   };
 }
 
+/** The URL of the destination s3 is often empty: that of Amazon S3. */
 function logStreamTargetOf(json: Fields): LogStreamTarget | undefined {
-  const url = text(json["url"]);
-  return url === "" ? undefined : { destination: text(json["destinationType"]), url };
+  const target = { destination: text(json["destinationType"]), url: text(json["url"]) };
+  return target.destination === "" && target.url === "" ? undefined : target;
 }
 
 function serviceOf(json: Fields): VirtualService {

@@ -110,6 +110,26 @@ describe("tailscale", () => {
     ]);
   });
 
+  it("knows where logs are streamed, also to S3 without a URL", async () => {
+    await using upstream = await createUpstream(
+      byPath({
+        "/api/v2/tailnet/corp.test/logging/network/stream": {
+          logType: "network",
+          destinationType: "s3",
+          url: "",
+          s3Bucket: "logs",
+        },
+        "/api/v2/tailnet/corp.test/logging/configuration/stream": {},
+      }),
+    );
+    await using asked = ask(tailscaleOptions(upstream.url, { network: "corp.test" }));
+    expect(await asked.provider.logStreamTarget("network", forever)).toEqual({
+      destination: "s3",
+      url: "",
+    });
+    expect(await asked.provider.logStreamTarget("configuration", forever)).toBeUndefined();
+  });
+
   it("takes several connections that are left out for none, and leaves unknown flags out", async () => {
     const devices = [{ id: "1" }, { id: "2", multipleConnections: true, sshEnabled: false }];
     await using upstream = await createUpstream(
