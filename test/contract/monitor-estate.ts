@@ -320,7 +320,7 @@ export function fillBucket(
     "/api/v1/namespaces/web/pods/app-1/exec?command=/bin/bash&container=main",
   );
   objects.set(
-    `k8s/nRecorder/${at}.event`,
+    `k8s/nRecorder/events/${at}.event`,
     lines([
       isRead("get", "secrets"),
       isRead("delete", "deployments"),

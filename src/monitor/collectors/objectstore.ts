@@ -10,6 +10,7 @@ import { createK8sIntake } from "../k8s/intake.ts";
 import { createIngestObserver } from "../ingest/observer.ts";
 import { createBucket } from "../objectstore/bucket.ts";
 import { createFeed, type FeedDeps } from "../objectstore/feed.ts";
+import { recorderOf } from "../objectstore/object-keys.ts";
 import type { LogOptions, ObjectStoreOptions } from "../options.ts";
 import { auditlogs } from "./auditlogs.ts";
 import { defineCollector, type Collector, type CollectorDeps } from "./collector.ts";
@@ -120,9 +121,6 @@ export const objectstoreK8sAudit = defineFeed({
   accept(deps) {
     const intake = createK8sIntake(deps);
     return (records, signal, { key, name }) =>
-      intake.accept(
-        { records, recording: name.recording, recorder: key.split("/").at(-2) ?? "" },
-        signal,
-      );
+      intake.accept({ records, recording: name.recording, recorder: recorderOf(key) }, signal);
   },
 });

@@ -71,6 +71,15 @@ function validTime(text: string): number | undefined {
 }
 
 /**
+ * The stable id of the recorder in keys of the layout `recorder`: `<id>/<time>.cast` for terminal
+ * sessions, `<id>/events/<time>.event` for API requests. Empty when the key has none.
+ */
+export function recorderOf(key: string): string {
+  const folders = key.split("/").slice(0, -1);
+  return (folders.at(-1) === "events" ? folders.at(-2) : folders.at(-1)) ?? "";
+}
+
+/**
  * The key after which a list goes on that has come to `key`. Recordings of one recorder sort by
  * time, so those from before `fromMs` are passed over.
  */

@@ -14,9 +14,9 @@ import { addressCategories, addressCategory } from "./address-class.ts";
 import {
   freeTextBodies,
   identityAttributes,
-  isLoginOf,
   KEY_OWNER,
   ruleOf,
+  secondCategoryOf,
   type ProviderKind,
 } from "./registry.ts";
 
@@ -45,7 +45,8 @@ export function createHiding(options: PrivacyOptions, provider?: ProviderKind): 
   if (Object.values(options).every((shown) => shown)) return undefined;
   const allAddresses = addressCategories.every((category) => options[category]);
   return (attribute, value) => {
-    if (!options.emails && isLoginOf(attribute, provider)) return true;
+    const second = secondCategoryOf(attribute, provider);
+    if (second !== undefined && !options[second]) return true;
     const rule = ruleOf(attribute);
     if (rule !== undefined && rule !== "address" && rule !== "node") return !options[rule];
     const category = typeof value === "string" ? addressCategory(value) : undefined;

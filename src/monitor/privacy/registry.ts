@@ -32,15 +32,15 @@ const byRule: Readonly<Partial<Record<AttributeRule, readonly string[]>>> = {
   ],
   user_display_names: ["user.full_name"],
   user_ids: ["user.id", KEY_OWNER],
-  hostnames: [
-    "host.name",
-    "vpn.node.hostname",
-    "vpn.webhook.node.device.name",
-    "vpn.k8s.src_node",
+  hostnames: ["host.name", "vpn.node.hostname", "vpn.webhook.node.device.name", "vpn.k8s.src_node"],
+  node: ["vpn.src.node", "vpn.dst.node", "vpn.exit_node", "vpn.node"],
+  node_ids: [
+    "host.id",
+    "vpn.node.id",
+    "vpn.webhook.node.id",
+    "vpn.k8s.src_node_id",
     "vpn.k8s.recorder",
   ],
-  node: ["vpn.src.node", "vpn.dst.node", "vpn.exit_node", "vpn.node"],
-  node_ids: ["host.id", "vpn.node.id", "vpn.webhook.node.id", "vpn.k8s.src_node_id"],
   address: ["source.address", "destination.address", "vpn.dns.resolver.address"],
   service_addrs: ["vpn.service.name"],
   endpoint_paths: ["endpoint", "vpn.endpoint", "url.full", "vpn.webhook.url", "vpn.k8s.path"],
@@ -79,9 +79,14 @@ export function ruleOf(attribute: string): AttributeRule | undefined {
   return rules.get(attribute);
 }
 
-/** Whether what an attribute of Headscale holds is a login name, so that `emails` hides it too. */
-export function isLoginOf(attribute: string, provider: ProviderKind | undefined): boolean {
-  return provider === "headscale" && attribute === KEY_OWNER;
+/** A second category that hides an attribute; undefined for most. */
+export function secondCategoryOf(
+  attribute: string,
+  provider: ProviderKind | undefined,
+): AttributeCategory | undefined {
+  if (attribute === KEY_OWNER && provider === "headscale") return "emails";
+  // A recorder is a node named by its id.
+  return attribute === "vpn.k8s.recorder" ? "hostnames" : undefined;
 }
 
 /**

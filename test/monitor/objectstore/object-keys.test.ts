@@ -4,6 +4,7 @@ import {
   continueAfter,
   prefixesOf,
   readName,
+  recorderOf,
 } from "../../../src/monitor/objectstore/object-keys.ts";
 
 const at = (text: string): number => Date.parse(text);
@@ -21,7 +22,7 @@ describe("Names of objects", () => {
     ["2026-11-20-10-05-09.zst", "flat", "2026-11-20T10:05:09Z", "zstd", false],
     ["a/2026-11-20-10-05-09_part.ndjson.zstd", "flat", "2026-11-20T10:05:09Z", "zstd", false],
     [
-      "nSim1/2026-11-20T10:05:09.123456789Z.event",
+      "nSim1/events/2026-11-20T10:05:09.123456789Z.event",
       "recorder",
       "2026-11-20T10:05:09.123Z",
       "plain",
@@ -46,6 +47,18 @@ describe("Names of objects", () => {
     [`${"x".repeat(1_024)}/2026-11-20-10-05-09.json`, "flat"],
   ] as const)("%s is none of layout %s", (key, layout) => {
     expect(readName(key, layout)).toBeUndefined();
+  });
+
+  it.each([
+    ["nSim1/2026-11-20T10:05:09Z.cast", "nSim1"],
+    ["nSim1/events/2026-11-20T10:05:09Z.event", "nSim1"],
+    ["nSim1/2026-11-20T10:05:09Z.event", "nSim1"],
+    ["a/b/nSim1/2026-11-20T10:05:09Z.cast", "nSim1"],
+    ["a/b/nSim1/events/2026-11-20T10:05:09Z.event", "nSim1"],
+    ["events/2026-11-20T10:05:09Z.event", ""],
+    ["2026-11-20T10:05:09Z.cast", ""],
+  ])("%s is of the recorder %j", (key, recorder) => {
+    expect(recorderOf(key)).toBe(recorder);
   });
 
   it("of recordings let a list pass over those that are too old, and no other", () => {

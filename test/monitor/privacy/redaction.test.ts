@@ -16,6 +16,7 @@ import {
   monitorRecords,
 } from "../../../src/monitor/catalogue/monitor-catalogue.ts";
 import { dnsResolver } from "../../../src/monitor/catalogue/dns.ts";
+import { k8sApiRequests } from "../../../src/monitor/catalogue/k8s-audit.ts";
 import { keyExpiry } from "../../../src/monitor/catalogue/keys.ts";
 import type { PrivacyCategory } from "../../../src/monitor/options.ts";
 import { addressCategory } from "../../../src/monitor/privacy/address-class.ts";
@@ -84,6 +85,13 @@ describe("Redaction", () => {
     const values = [...keyExpiry.attributes];
     const shown = redaction("user_ids").metric(keyExpiry, values);
     expect(shown).toEqual(values.map((name) => (name === "vpn.key.owner" ? undefined : name)));
+  });
+
+  it.each(["node_ids", "hostnames"] as const)("hides recorders by %s", (category) => {
+    const values = k8sApiRequests.attributes.map((name) => `value of ${name}`);
+    expect(redaction(category).metric(k8sApiRequests, values)).toEqual(
+      values.map((value) => (value === "value of vpn.k8s.recorder" ? undefined : value)),
+    );
   });
 
   it("lets sums meet, whatever is hidden of them", () => {
@@ -255,6 +263,7 @@ describe("Redaction as a whole", () => {
     value: string,
   ): boolean => {
     const rule = ruleOf(name);
+    if (name === "vpn.k8s.recorder" && !options.hostnames) return true;
     if (rule !== undefined && rule !== "address" && rule !== "node") return !options[rule];
     const category = addressCategory(value);
     if (category !== undefined) return !options[category];
