@@ -30,7 +30,7 @@ const nowhere: Place = {
 interface Slot {
   readonly path: string;
   open: OpenDatabase | undefined;
-  /** Of the file read last, also of one that could not be used. */
+  /** Of the file read last, also of one with contents that could not be used. */
   stamp: string | undefined;
   hits: number;
   misses: number;
@@ -81,19 +81,19 @@ export class GeoPlaces implements Places {
   }
 
   /**
-   * Reads the files that changed. A file that cannot be used leaves the database before it in use; a
-   * missing one is no failure.
+   * Reads the files that changed, and those that could not be read before. A file that cannot be used
+   * leaves the database before it in use; a missing one is no failure.
    */
   async reload(signal: AbortSignal): Promise<void> {
     for (const kind of geoDatabases) {
       const slot = this.#slots[kind];
       if (slot.path === "") continue;
+      let stamp: string | undefined;
       try {
-        const stamp = await stampOf(slot.path);
+        stamp = await stampOf(slot.path);
         if (stamp === undefined || stamp === slot.stamp) continue;
-        // Remembered before it is read: what is broken is reported once.
-        slot.stamp = stamp;
         slot.open = await openDatabase(kind, slot.path, signal);
+        slot.stamp = stamp;
         slot.reloads += 1;
         this.#addresses.clear();
         this.#log.info("geo database loaded", {
@@ -103,15 +103,15 @@ export class GeoPlaces implements Places {
         });
       } catch (error) {
         if (signal.aborted) return;
+        const isRead = stamp !== undefined && !isSystemError(error);
+        // What is broken is reported once; what could not be read may be readable the next time.
+        if (isRead) slot.stamp = stamp;
         this.#failures += 1;
         this.#log.error("a geo database could not be loaded", {
           database: kind,
           path: slot.path,
           error: toStewardError(error),
-          remedy:
-            slot.open === undefined
-              ? "replace the file."
-              : "replace the file; the one before it stays in use.",
+          remedy: `${isRead ? "replace the file" : "let Steward read the file; it is tried again"}${slot.open === undefined ? "." : "; the one before it stays in use."}`,
         });
       }
     }
@@ -154,4 +154,9 @@ export class GeoPlaces implements Places {
       found: { country: country !== undefined, asn: asn !== undefined },
     };
   }
+}
+
+/** Of the file system, e.g. EACCES or EIO. */
+function isSystemError(error: unknown): boolean {
+  return error instanceof Error && "syscall" in error;
 }

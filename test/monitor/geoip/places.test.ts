@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
@@ -151,6 +151,31 @@ describe("a file that changes", () => {
     await found.reload(signal);
     expect([found.reloadFailures, found.placeOf("203.0.113.9"), lines]).toEqual([0, undefined, []]);
     put("country.mmdb", countries());
+    await found.reload(signal);
+    expect(found.placeOf("203.0.113.9")?.country).toBe("NL");
+  });
+
+  it("is read again without a change when it could not be read", async () => {
+    // Its time and size stay the same, and reading it fails with EISDIR.
+    mkdirSync(join(folder, "country.mmdb"));
+    const found = places();
+    await found.reload(signal);
+    await found.reload(signal);
+    expect(found.reloadFailures).toBe(2);
+    expect(lines.filter((line) => line.includes("it is tried again"))).toHaveLength(1);
+    rmdirSync(join(folder, "country.mmdb"));
+    put("country.mmdb", countries());
+    await found.reload(signal);
+    expect(found.placeOf("203.0.113.9")?.country).toBe("NL");
+    await found.reload(signal);
+    expect([found.totals().country.reloads, found.reloadFailures]).toEqual([1, 2]);
+  });
+
+  it("is read again without a change after its read was given up", async () => {
+    put("country.mmdb", countries());
+    const found = places();
+    await found.reload(AbortSignal.abort());
+    expect(found.reloadFailures).toBe(0);
     await found.reload(signal);
     expect(found.placeOf("203.0.113.9")?.country).toBe("NL");
   });
