@@ -139,3 +139,56 @@ describe.skipIf(chromiumPath === undefined)("the list of suggestions", () => {
     await page.getByRole("link", { name: ROW.documentTitle }).waitFor();
   });
 });
+
+/** Suggestions that wait for a decision, with `first` among them open. */
+async function openPending(
+  ids: readonly string[],
+  { first = ids[0] ?? "", answers = {} }: { first?: string; answers?: Answers } = {},
+): Promise<{ page: Page; requests: readonly ApiRequest[] }> {
+  const { page } = await openPage();
+  const rows = ids.map((id) => ({ ...ROW, id, documentTitle: `Invoice ${id}` }));
+  const done = new Set<string>();
+  const each = rows.flatMap((row): [string, Answers[string]][] => [
+    [`GET /ai/results/${row.id}`, () => data(row)],
+    [`POST /ai/results/${row.id}/apply`, () => data((done.add(row.id), row))],
+    [`POST /ai/results/${row.id}/reject`, () => data((done.add(row.id), row))],
+  ]);
+  const requests = await stubApi(page, {
+    "GET /ai/results": () => list(rows.filter(({ id }) => !done.has(id))),
+    ...Object.fromEntries(each),
+    ...answers,
+  });
+  await page.goto(`${await startDocumentPages()}/suggestions?result=${first}`);
+  await ready(page);
+  await page.locator("#group-title", { hasText: `Invoice ${first}` }).waitFor();
+  return { page, requests };
+}
+
+const titled = (page: Page, id: string) =>
+  page.locator("#group-title", { hasText: `Invoice ${id}` }).waitFor();
+
+describe.skipIf(chromiumPath === undefined)("the reason of a rejection", () => {
+  it("is sent with the suggestion that it was typed for, and with no other", async () => {
+    const { page, requests } = await openPending(["r1", "r2", "r3", "r4"]);
+    const reason = page.locator("#reason");
+    const rejected = (id: string) => bodies(requests, `POST /ai/results/${id}/reject`);
+    await reason.fill("wrong sender");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("x");
+    await titled(page, "r2");
+    expect(await reason.inputValue()).toBe("");
+    // A move and an apply leave it behind, too.
+    await reason.fill("of r2");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("j");
+    await titled(page, "r3");
+    expect(await reason.inputValue()).toBe("");
+    await reason.fill("of r3");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("a");
+    await titled(page, "r4");
+    await page.keyboard.press("x");
+    await expect.poll(() => rejected("r4")).toEqual([{ reason: "" }]);
+    expect(rejected("r1")).toEqual([{ reason: "wrong sender" }]);
+  });
+});
