@@ -201,8 +201,9 @@ async function revertOne(id: string): Promise<void> {
   await reload();
 }
 
-function tick(at: number): void {
-  document.querySelectorAll<HTMLInputElement>("[data-field]")[at]?.click();
+/** The field of the row that names the key; a row that changes nothing has no field to tick. */
+function tick(key: string): void {
+  document.querySelector<HTMLInputElement>(`[data-field][aria-keyshortcuts="${key}"]`)?.click();
 }
 
 function choose(field: Field, isOn: boolean): void {
@@ -273,10 +274,10 @@ const ACTIONS: Readonly<Record<Action | "open" | "close", () => void>> = {
   apply: () => run(apply),
   reject: () => run(reject),
   revert: () => run(revert),
-  "tick-1": () => tick(0),
-  "tick-2": () => tick(1),
-  "tick-3": () => tick(2),
-  "tick-4": () => tick(3),
+  "tick-1": () => tick("1"),
+  "tick-2": () => tick("2"),
+  "tick-3": () => tick("3"),
+  "tick-4": () => tick("4"),
   search: () => document.querySelector<HTMLInputElement>('[data-param="q"]')?.select(),
   help: () => document.querySelector<HTMLDialogElement>("#dialog-keys")?.showModal(),
   close: () => {

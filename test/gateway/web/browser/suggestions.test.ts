@@ -192,3 +192,26 @@ describe.skipIf(chromiumPath === undefined)("the reason of a rejection", () => {
     expect(rejected("r1")).toEqual([{ reason: "wrong sender" }]);
   });
 });
+
+describe.skipIf(chromiumPath === undefined)("the keys of fields", () => {
+  it("tick the field of their row, and none where the row changes nothing", async () => {
+    // Its first row changes nothing and has no box; the next are "Document type" and "Tags".
+    const row = { ...ROW, currentCorrespondent: "Northwind", suggestedDocumentType: "Invoice", suggestedTags: ["paid"] };
+    const { page } = await openPending(["r1"], {
+      answers: { "GET /ai/results/r1": () => data({ ...row, documentTitle: "Invoice r1" }) },
+    });
+    const ticked = (): Promise<string[]> =>
+      page
+        .locator("[data-field]:checked")
+        .evaluateAll((boxes) => boxes.map((box) => box.dataset["field"] ?? ""));
+    expect(await ticked()).toEqual(["documentType", "tags"]);
+    await page.keyboard.press("1");
+    expect(await ticked()).toEqual(["documentType", "tags"]);
+    await page.keyboard.press("2");
+    expect(await ticked()).toEqual(["tags"]);
+    await page.keyboard.press("3");
+    expect(await ticked()).toEqual([]);
+    await page.keyboard.press("4");
+    expect(await ticked()).toEqual([]);
+  });
+});
