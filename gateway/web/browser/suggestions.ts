@@ -10,6 +10,7 @@ import { loadOverview, loadResult, loadSuggestions } from "../suggestions/load.t
 import type { OpenResult, SuggestionsFacts } from "../suggestions/load.ts";
 import { suggestionsPage } from "../suggestions/page.ts";
 import { chosenAtFirst, isOpen, openChanges } from "../suggestions/result.ts";
+import { watchButtons } from "./act-buttons.ts";
 import { readAddress, watchAddress } from "./address.ts";
 import { startDialogs } from "./dialogs.ts";
 import { createJobFollower } from "./job-follower.ts";
@@ -143,13 +144,17 @@ function focusRow(): void {
   row?.querySelector<HTMLElement>(".row-link")?.focus({ preventScroll: true });
 }
 
-/** The open suggestion, else the selected one, which is opened first: nobody decides unseen. */
-async function decided(): Promise<OpenResult | undefined> {
+/**
+ * The open suggestion, if it is the one that was `shown` when the key or button was pressed. Without
+ * one the selected suggestion is opened first: nobody decides unseen.
+ */
+async function decided(shown: string | undefined): Promise<OpenResult | undefined> {
   if (openId() === undefined && selected !== undefined) {
     await openResult(selected, true);
     return undefined;
   }
-  return opened();
+  const open = opened();
+  return open?.result.id === shown ? open : undefined;
 }
 
 /** To the next suggestion of the list as it was; at its end the list is loaded anew. */
@@ -168,8 +173,8 @@ function chosenOf(open: OpenResult): ReadonlySet<Field> {
   return chosenAtFirst(openChanges(open, valueOf(page.facts?.overview)));
 }
 
-async function apply(): Promise<void> {
-  const open = await decided();
+async function apply(shown: string | undefined): Promise<void> {
+  const open = await decided(shown);
   if (open === undefined || !isOpen(open.result)) return;
   const { id, documentTitle } = open.result;
   const fields = [...chosenOf(open)];
@@ -179,8 +184,8 @@ async function apply(): Promise<void> {
   await goOn(id);
 }
 
-async function reject(): Promise<void> {
-  const open = await decided();
+async function reject(shown: string | undefined): Promise<void> {
+  const open = await decided(shown);
   if (open === undefined || open.result.appliedStatus !== "pending") return;
   const { id, documentTitle } = open.result;
   const reason = document.querySelector<HTMLInputElement>("#reason")?.value.trim() ?? "";
@@ -189,9 +194,9 @@ async function reject(): Promise<void> {
   await goOn(id);
 }
 
-async function revert(): Promise<void> {
+async function revert(shown: string | undefined): Promise<void> {
   const open = opened();
-  if (open === undefined || !["applied", "partial"].includes(open.result.appliedStatus)) return;
+  if (open === undefined || open.result.id !== shown || !["applied", "partial"].includes(open.result.appliedStatus)) return;
   await revertOne(open.result.id);
 }
 
@@ -271,9 +276,9 @@ const ACTIONS: Readonly<Record<Action | "open" | "close", () => void>> = {
   open: () => {
     if (openId() === undefined && selected !== undefined) run(() => openResult(selected, true));
   },
-  apply: () => run(apply),
-  reject: () => run(reject),
-  revert: () => run(revert),
+  apply: () => runOnShown(apply),
+  reject: () => runOnShown(reject),
+  revert: () => runOnShown(revert),
   "tick-1": () => tick("1"),
   "tick-2": () => tick("2"),
   "tick-3": () => tick("3"),
@@ -291,12 +296,12 @@ const BUTTONS: Readonly<Record<string, (button: HTMLElement) => void>> = {
   apply: ACTIONS.apply,
   reject: ACTIONS.reject,
   revert: ACTIONS.revert,
-  again: ({ dataset }) =>
-    run(async () => jobs.follow(await suggestionClient.process([dataset["id"] ?? ""]))),
+  again: ({ dataset: { id = "" } }) =>
+    run(async () => jobs.follow(await suggestionClient.process([id]))),
   reload: () => run(reload),
   "apply-all": () => run(askBeforeAll),
   process: () => run(askBeforeProcess),
-  cancel: ({ dataset }) => run(() => suggestionClient.cancel(dataset["id"] ?? "")),
+  cancel: ({ dataset: { id = "" } }) => run(() => suggestionClient.cancel(id)),
   keys: () => {
     switchKeys(!areKeysOn());
     showKeys();
@@ -320,10 +325,13 @@ function run(action: () => Promise<void>): void {
     .finally(() => (waiting -= 1));
 }
 
-document.addEventListener("click", ({ target }) => {
-  const button = target instanceof Element ? target.closest<HTMLElement>("[data-act]") : null;
-  if (button !== null) BUTTONS[button.dataset["act"] ?? ""]?.(button);
-});
+/** Passes on the suggestion that is shown now, not the one that is when the action's turn comes. */
+function runOnShown(action: (shown: string | undefined) => Promise<void>): void {
+  const shown = opened()?.result.id;
+  run(() => action(shown));
+}
+
+watchButtons(BUTTONS);
 document.addEventListener("change", ({ target }) => {
   if (!(target instanceof HTMLInputElement)) return;
   const field = target.dataset["field"] as Field | undefined;

@@ -131,3 +131,37 @@ describe.skipIf(chromiumPath === undefined)("the list of groups in a browser", (
     await expect.poll(accepted).toEqual([{ groupIds: ["b"] }]);
   });
 });
+
+describe.skipIf(chromiumPath === undefined)("a click on a decision", () => {
+  it("is about the group that was shown, not the one whose turn it is", async () => {
+    const { page } = await openPage();
+    const members = [member("x", { isPrimary: true }), member("y")];
+    const held = Promise.withResolvers<void>();
+    const ids = ["a", "b", "c"];
+    const requests = await stubApi(page, {
+      "GET /duplicates": () => list(ids.map((id) => summary(id))),
+      ...Object.fromEntries(
+        ids.map((id) => [`GET /duplicates/${id}`, () => data(group(id, { members }))]),
+      ),
+      [ACCEPT]: async ({ body }) => {
+        await held.promise;
+        return data(body);
+      },
+    });
+    await page.goto(`${await startDocumentPages()}/duplicates?group=a`);
+    await ready(page);
+    const accept = page.locator("[data-act=accept]");
+    const accepted = (): unknown[] =>
+      requests.filter(({ line }) => line === ACCEPT).map(({ body }) => body);
+    const opened = (): string | null => new URL(page.url()).searchParams.get("group");
+    await accept.click();
+    await expect.poll(accepted).toHaveLength(1);
+    await accept.click();
+    held.resolve();
+    await expect.poll(opened).toBe("b");
+    // The queue is empty once a later key has acted.
+    await page.keyboard.press("j");
+    await expect.poll(opened).toBe("c");
+    expect(accepted()).toEqual([{ groupIds: ["a"] }]);
+  });
+});

@@ -215,3 +215,52 @@ describe.skipIf(chromiumPath === undefined)("the keys of fields", () => {
     expect(await ticked()).toEqual([]);
   });
 });
+
+describe.skipIf(chromiumPath === undefined)("a decision", () => {
+  const applied = (requests: readonly ApiRequest[]): string[] =>
+    requests.map(({ line }) => line).filter((line) => line.endsWith("/apply"));
+  const button = (page: Page) => page.getByRole("button", { name: "Apply the ticked fields" });
+
+  it("is about the suggestion that was shown, not the one whose turn it is", async () => {
+    const held = Promise.withResolvers<void>();
+    const { page, requests } = await openPending(["r1", "r2", "r3"], {
+      answers: {
+        "POST /ai/results/r1/apply": async () => {
+          await held.promise;
+          return data(ROW);
+        },
+      },
+    });
+    await button(page).click();
+    await expect.poll(() => applied(requests)).toHaveLength(1);
+    await button(page).click();
+    await page.keyboard.press("a");
+    await page.keyboard.press("x");
+    held.resolve();
+    await titled(page, "r2");
+    // The queue is empty once a later action has acted.
+    await page.keyboard.press("j");
+    await titled(page, "r3");
+    expect(applied(requests)).toEqual(["POST /ai/results/r1/apply"]);
+    expect(requests.filter(({ line }) => line.endsWith("/reject"))).toEqual([]);
+  });
+
+  it("is made once by a double-click and by a held key, however fast the answer is", async () => {
+    const { page, requests } = await openPending(["r1", "r2", "r3", "r4"]);
+    const { x = 0, y = 0, width = 0, height = 0 } = (await button(page).boundingBox()) ?? {};
+    await page.mouse.move(x + width / 2, y + height / 2);
+    for (const clickCount of [1, 2]) {
+      await page.mouse.down({ clickCount });
+      await page.mouse.up({ clickCount });
+      await titled(page, "r2");
+    }
+    await page.keyboard.down("a");
+    await titled(page, "r3");
+    // Down again without an up: the key repeats.
+    await page.keyboard.down("a");
+    await page.keyboard.up("a");
+    await page.keyboard.press("j");
+    await titled(page, "r4");
+    expect(applied(requests)).toEqual(["POST /ai/results/r1/apply", "POST /ai/results/r2/apply"]);
+  });
+});
