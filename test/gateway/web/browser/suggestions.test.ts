@@ -264,3 +264,31 @@ describe.skipIf(chromiumPath === undefined)("a decision", () => {
     expect(applied(requests)).toEqual(["POST /ai/results/r1/apply", "POST /ai/results/r2/apply"]);
   });
 });
+
+describe.skipIf(chromiumPath === undefined)("a page that its island has not drawn yet", () => {
+  it("keeps the field that somebody types into: no letter becomes a decision", async () => {
+    const { page } = await openPage();
+    const held = Promise.withResolvers<void>();
+    const requests = await stubApi(page, {
+      "GET /ai/config": async () => {
+        await held.promise;
+        return data({ provider: "openai", model: "small", tagMode: "merge", protectedTagNames: [] });
+      },
+      "GET /ai/results": () => list([ROW]),
+      "GET /ai/results/r1": () => data(ROW),
+    });
+    await page.goto(`${await startDocumentPages()}/suggestions?result=r1`);
+    const search = page.getByRole("searchbox", { name: "Search titles" });
+    await search.click();
+    await page.keyboard.type("t");
+    await expect.poll(() => requests.length).toBeGreaterThan(0);
+    // Text in the page that the address has not: as typed before the script ran.
+    await search.evaluate((field: HTMLInputElement) => (field.value = "te"));
+    held.resolve();
+    await ready(page);
+    await page.keyboard.type("xax");
+    expect(await search.inputValue()).toBe("texax");
+    await expect.poll(() => new URL(page.url()).searchParams.get("q")).toBe("texax");
+    expect(requests.filter(({ line }) => line.startsWith("POST"))).toEqual([]);
+  });
+});
