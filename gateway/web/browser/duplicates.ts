@@ -126,10 +126,15 @@ async function keepOther(documentId: string | undefined): Promise<void> {
 }
 
 async function acceptCopies(): Promise<void> {
-  const done = await decisions.acceptCopies();
-  if (done === undefined) toast("There are no exact copies to accept.");
-  else offerUndo(done);
-  await reload();
+  try {
+    const done = await decisions.acceptCopies();
+    if (done === undefined) return toast("There are no exact copies to accept.");
+    offerUndo(done.undo);
+    if (done.problem !== undefined) toast(done.problem);
+  } finally {
+    // Also after a failure: a request whose answer is lost may have accepted groups.
+    await reload();
+  }
 }
 
 async function opened(): Promise<void> {

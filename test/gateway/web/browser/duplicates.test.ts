@@ -165,3 +165,39 @@ describe.skipIf(chromiumPath === undefined)("a click on a decision", () => {
     expect(accepted()).toEqual([{ groupIds: ["a"] }]);
   });
 });
+
+describe.skipIf(chromiumPath === undefined)("accepting exact copies", () => {
+  it("that fails part-way says how many are accepted, lists them no more and can be undone", async () => {
+    const { page } = await openPage();
+    const inPlan = new Set<string>();
+    let answers = 0;
+    const requests = await stubApi(page, {
+      "GET /duplicates": () =>
+        list(["a", "b", "c"].filter((id) => !inPlan.has(id)).map((id) => summary(id))),
+      "POST /delete-plan/accept-exact-copies"() {
+        answers += 1;
+        if (answers > 1) return { status: 503, json: { error: { message: "The disk is full." } } };
+        for (const id of ["a", "b"]) inPlan.add(id);
+        return data({ groupIds: ["a", "b"], more: true });
+      },
+      "POST /delete-plan/withdraw"({ body }) {
+        inPlan.clear();
+        return data(body);
+      },
+    });
+    await page.goto(`${await startDocumentPages()}/duplicates`);
+    await ready(page);
+    const shown = () => page.locator(".row-link").allTextContents();
+    await page.getByRole("button", { name: "Accept exact copies" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Accept exact copies" }).click();
+    await page
+      .locator(".toast", { hasText: /^2 groups were accepted before it failed.* disk is full/ })
+      .waitFor();
+    await expect.poll(shown).toEqual(titles(["c"]));
+    await page.locator(".toast").getByRole("button", { name: "Undo" }).click();
+    await expect.poll(shown).toEqual(titles(["a", "b", "c"]));
+    expect(
+      requests.filter(({ line }) => line.endsWith("/withdraw")).map(({ body }) => body),
+    ).toEqual([{ groupIds: ["a", "b"] }]);
+  });
+});
