@@ -3,7 +3,7 @@
  * and buttons ask for, and follows the job that runs.
  */
 import type { AiCostEstimate, AiPreflight } from "../../../src/gen/dedup-json.ts";
-import { valueOf } from "../review/load.ts";
+import { read, valueOf, type Read } from "../review/load.ts";
 import type { Field } from "../suggestions/fields.ts";
 import { filterOf, readFilters, type Filters } from "../suggestions/filters.ts";
 import { loadOverview, loadResult, loadSuggestions } from "../suggestions/load.ts";
@@ -29,7 +29,7 @@ let selected: string | undefined;
 let chosen: { readonly id: string; readonly fields: ReadonlySet<Field> } | undefined;
 /** The numbers of the question before all are applied, and the list that they are of. */
 let preflight: { readonly filters: Filters; readonly counts: AiPreflight } | undefined;
-let estimate: AiCostEstimate | undefined;
+let estimate: Read<AiCostEstimate> | undefined;
 let listed: string | undefined;
 let searched = readFilters(readAddress().params).search;
 
@@ -246,7 +246,7 @@ function applyListed(): void {
 async function askBeforeProcess(): Promise<void> {
   const overview = valueOf(page.facts?.overview);
   if (overview === undefined) return;
-  estimate = await suggestionClient.estimate(overview.stats.unprocessed);
+  estimate = await read(() => suggestionClient.estimate(overview.stats.unprocessed));
   page.draw();
   document.querySelector<HTMLDialogElement>("#dialog-process")?.showModal();
 }

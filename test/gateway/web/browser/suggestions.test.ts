@@ -292,3 +292,29 @@ describe.skipIf(chromiumPath === undefined)("a page that its island has not draw
     expect(requests.filter(({ line }) => line.startsWith("POST"))).toEqual([]);
   });
 });
+
+describe.skipIf(chromiumPath === undefined)("the question before the model is asked", () => {
+  it.each([
+    [
+      "that a model has no price",
+      { status: 404, json: { error: { message: "no price" } } },
+      "What it costs is not known: small has no price in the table.",
+    ],
+    [
+      "why an estimate failed",
+      { status: 503, json: { error: { message: "The store is reopened." } } },
+      "What it costs is not known: the estimate failed. The store is reopened.",
+    ],
+    ["what it costs", data({ estimatedCostUsd: 1.5 }), "It costs about $1.50."],
+  ])("says %s", async (_what, answer, sentence) => {
+    const { page } = await openPage();
+    await stubApi(page, {
+      "GET /ai/stats": () => data({ pendingReview: 0, unprocessed: 3 }),
+      "GET /ai/costs/estimate": () => answer,
+    });
+    await page.goto(`${await startDocumentPages()}/suggestions`);
+    await ready(page);
+    await page.getByRole("button", { name: "Ask the model" }).click();
+    await page.getByRole("dialog").getByText(sentence).waitFor({ timeout: 10_000 });
+  });
+});
