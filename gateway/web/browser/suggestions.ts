@@ -30,18 +30,19 @@ let chosen: { readonly id: string; readonly fields: ReadonlySet<Field> } | undef
 /** The numbers of the question before all are applied, and the list that they are of. */
 let preflight: { readonly filters: Filters; readonly counts: AiPreflight } | undefined;
 let estimate: Read<AiCostEstimate> | undefined;
-let listed: string | undefined;
+/** What the list was read for, and the state of the suggestions at that time. */
+let listed: { readonly key: string; readonly state: string | undefined } | undefined;
 let searched = readFilters(readAddress().params).search;
 
 const page = createLoadedPage<SuggestionsFacts>({
   async load(params, before) {
     const key = listKey(params);
-    if (before !== undefined && listed === key) {
+    if (before !== undefined && listed?.key === key && !isOutdated(before)) {
       const id = params.get("result") ?? "";
       return { ...before, open: id === "" ? undefined : await loadResult(suggestionClient, id) };
     }
     const next = await loadSuggestions(suggestionClient, params);
-    if (valueOf(next.list) !== undefined) listed = key;
+    if (valueOf(next.list) !== undefined) listed = { key, state: stateOf(next) };
     return next;
   },
   view: (facts, state) =>
@@ -72,6 +73,17 @@ function listKey(params: URLSearchParams): string {
   list.delete("result");
   list.sort();
   return list.toString();
+}
+
+/** Whether a job ended, or a suggestion changed its state, after the list was read. */
+function isOutdated(facts: SuggestionsFacts): boolean {
+  return listed !== undefined && stateOf(facts) !== listed.state;
+}
+
+/** Undefined where it could not be read. */
+function stateOf({ overview }: SuggestionsFacts): string | undefined {
+  const known = valueOf(overview);
+  return known && JSON.stringify([known.lastEnd, known.stats]);
 }
 
 function openId(): string | undefined {
@@ -114,9 +126,16 @@ async function refreshOverview(): Promise<void> {
   if (facts === undefined || document.visibilityState !== "visible") return;
   const overview = await loadOverview(suggestionClient);
   if (page.facts !== facts || valueOf(overview) === undefined) return;
-  page.draw({ ...facts, overview });
+  const next = { ...facts, overview };
+  page.draw(next);
   const running = valueOf(overview)?.running;
   if (running !== undefined) jobs.follow(running.id);
+  // After the decisions that wait, which read the list again themselves.
+  if (isOutdated(next)) run(refreshList);
+}
+
+async function refreshList(): Promise<void> {
+  if (page.facts !== undefined && isOutdated(page.facts)) await page.load();
 }
 
 async function step(by: number): Promise<void> {

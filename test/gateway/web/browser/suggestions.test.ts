@@ -46,6 +46,8 @@ const ROW: AiResultDetail = {
 };
 const PREFLIGHT = "POST /ai/results/preflight";
 const APPLY = "POST /ai/results/apply-all";
+/** More than the page waits between two looks at the state of the suggestions. */
+const LATER_MS = 20_000;
 const COUNTS = { totalDocuments: 1, noOpCount: 0, conflictCount: 0, notApplicableCount: 0 };
 
 /** `/suggestions` with one suggestion open, reached from the whole list, then narrowed. */
@@ -137,6 +139,45 @@ describe.skipIf(chromiumPath === undefined)("the list of suggestions", () => {
     await page.goto(`${await startDocumentPages()}/suggestions`);
     await ready(page);
     await page.getByRole("link", { name: ROW.documentTitle }).waitFor();
+  });
+
+  it.each([
+    ["counts that changed", { stats: { pendingReview: 1 } }],
+    [
+      "a job that began and ended while nobody looked",
+      {
+        jobs: [
+          { id: "j9", type: "batch_operation", operation: "ai_processing", status: "completed" },
+        ],
+      },
+    ],
+  ])("is read again after %s, and only then", async (_what, changed) => {
+    const { page } = await openPage();
+    await page.clock.install({ time: 0 });
+    let now: { rows?: unknown[]; stats?: object; jobs?: unknown[] } = {};
+    const requests = await stubApi(page, {
+      "GET /ai/results": () => list(now.rows ?? []),
+      "GET /ai/stats": () => data({ pendingReview: 0, unprocessed: 0, ...now.stats }),
+      "GET /jobs": () => data(now.jobs ?? []),
+    });
+    await page.goto(`${await startDocumentPages()}/suggestions`);
+    await ready(page);
+    const count = (line: string): number => requests.filter((each) => each.line === line).length;
+    const look = async (): Promise<void> => {
+      const before = count("GET /ai/costs");
+      await page.clock.fastForward(LATER_MS);
+      await expect.poll(() => count("GET /ai/costs")).toBeGreaterThan(before);
+      // More round trips than the page needs to take the answers.
+      for (let trip = 0; trip < 6; trip += 1) await page.evaluate("fetch('/api/v1/archives')");
+    };
+    await look();
+    expect(count("GET /ai/results")).toBe(1);
+    now = { rows: [ROW], ...changed };
+    await look();
+    await expect.poll(() => page.locator(".row-link").count()).toBe(1);
+    await look();
+    await look();
+    expect(count("GET /ai/results")).toBe(2);
   });
 });
 
