@@ -11,7 +11,7 @@ import { readAddress, watchAddress } from "./address.ts";
 import { createDecisions, VERDICTS, type Decided, type Undo, type Verdict } from "./decisions.ts";
 import { startDialogs } from "./dialogs.ts";
 import { createJobWatch } from "./job-watch.ts";
-import { createLoadedPage } from "./loaded-page.ts";
+import { createLoadedPage, isFocusLost } from "./loaded-page.ts";
 import { watchPageImages } from "./page-images.ts";
 import { reviewClient } from "./review-client.ts";
 import { GROUP_KEYS, type KeyAction } from "./group-keys.ts";
@@ -142,6 +142,14 @@ async function opened(): Promise<void> {
   cursor.show();
 }
 
+/** After a link or the key Back. The focus stays where it is unless another group is open now. */
+async function followed(): Promise<void> {
+  const before = valueOf(page.facts?.open)?.group.id;
+  await page.load();
+  const open = readAddress().params.get("group");
+  if (open === null ? isFocusLost() : open !== before) cursor.show();
+}
+
 const KEYS: Readonly<Record<KeyAction, () => void>> = {
   next: () => run(() => step(1)),
   previous: () => run(() => step(-1)),
@@ -221,7 +229,7 @@ watchAddress(() => {
   const typed = readFilters(params).search !== cursor.searched;
   cursor.searched = readFilters(params).search;
   if (typed) page.loadSoon();
-  else run(opened);
+  else run(followed);
 });
 startTheme();
 watchPageImages();

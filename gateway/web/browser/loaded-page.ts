@@ -77,6 +77,11 @@ export function createLoadedPage<F>(deps: LoadedPageDeps<F>): LoadedPage<F> {
   };
 }
 
+/** Whether what had the focus is not on the page any more. */
+export function isFocusLost(): boolean {
+  return document.activeElement === null || document.activeElement === document.body;
+}
+
 /**
  * Keeps the field that the reader is in, with its text, while the server's elements are replaced: a
  * page can be typed into before its island has drawn it, and letters outside fields are keys.

@@ -14,7 +14,7 @@ import { watchButtons } from "./act-buttons.ts";
 import { readAddress, watchAddress } from "./address.ts";
 import { startDialogs } from "./dialogs.ts";
 import { createJobFollower } from "./job-follower.ts";
-import { createLoadedPage } from "./loaded-page.ts";
+import { createLoadedPage, isFocusLost } from "./loaded-page.ts";
 import { areKeysOn, switchKeys, watchKeys } from "./review-keys.ts";
 import { suggestionClient } from "./suggestion-client.ts";
 import { startTheme } from "./theme.ts";
@@ -152,7 +152,20 @@ async function step(by: number): Promise<void> {
 async function openResult(id: string | undefined, isStep: boolean): Promise<void> {
   show(id, isStep);
   await page.load();
-  if (id === undefined) return focusRow();
+  focusOpen();
+}
+
+/** After a link or the key Back. The focus stays where it is unless another suggestion is open now. */
+async function followed(): Promise<void> {
+  const before = opened()?.result.id;
+  await page.load();
+  const open = openId();
+  if (open === undefined ? isFocusLost() : open !== before) focusOpen();
+}
+
+/** The open suggestion, else the selected row. */
+function focusOpen(): void {
+  if (openId() === undefined) return focusRow();
   document.querySelector(".group")?.scrollTo?.({ top: 0 });
   document.getElementById("group-title")?.focus({ preventScroll: true });
 }
@@ -215,7 +228,12 @@ async function reject(shown: string | undefined): Promise<void> {
 
 async function revert(shown: string | undefined): Promise<void> {
   const open = opened();
-  if (open === undefined || open.result.id !== shown || !["applied", "partial"].includes(open.result.appliedStatus)) return;
+  if (
+    open === undefined ||
+    open.result.id !== shown ||
+    !["applied", "partial"].includes(open.result.appliedStatus)
+  )
+    return;
   await revertOne(open.result.id);
 }
 
@@ -364,7 +382,7 @@ watchAddress(() => {
   const typed = search !== searched;
   searched = search;
   if (typed) page.loadSoon();
-  else run(() => openResult(openId(), false));
+  else run(followed);
 });
 // A dialog does not block the key Back, and its question is about the page that was left.
 addEventListener("popstate", () => {

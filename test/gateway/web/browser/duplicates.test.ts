@@ -201,3 +201,41 @@ describe.skipIf(chromiumPath === undefined)("accepting exact copies", () => {
     ).toEqual([{ groupIds: ["a", "b"] }]);
   });
 });
+
+describe.skipIf(chromiumPath === undefined)("a link on the page of groups", () => {
+  it("keeps the focus, and one that opens a group gives it to the group", async () => {
+    const { page } = await openPage();
+    const members = [member("x", { isPrimary: true }), member("y"), member("z")];
+    const requests = await stubApi(page, {
+      "GET /duplicates": () => list(["a", "b"].map((id) => summary(id))),
+      "GET /duplicates/a": () => data(group("a", { members })),
+      "GET /duplicates/b": () => data(group("b", { members })),
+    });
+    await page.goto(`${await startDocumentPages()}/duplicates?group=a`);
+    await ready(page);
+    const focused = (): Promise<string> =>
+      page.evaluate("document.activeElement.id || document.activeElement.textContent");
+    const follow = async (selector: string, answer: (request: ApiRequest) => boolean) => {
+      const before = requests.filter(answer).length;
+      await page.locator(selector).focus();
+      const label = await focused();
+      await page.keyboard.press("Enter");
+      await expect.poll(() => requests.filter(answer).length).toBeGreaterThan(before);
+      await page.locator("main:not([aria-busy])").waitFor();
+      // More round trips than the page needs to draw the answer.
+      for (let trip = 0; trip < 3; trip += 1) await page.evaluate("fetch('/api/v1/archives')");
+      return label;
+    };
+    const isGroup = ({ line }: ApiRequest): boolean => line.startsWith("GET /duplicates/");
+    await follow(".member-actions a:not([aria-current])", isGroup);
+    expect(new URL(page.url()).searchParams.get("with")).not.toBeNull();
+    expect(await focused()).toMatch(/^Compared below/);
+    await follow('.row-link:not([aria-current="true"])', isGroup);
+    expect(await focused()).toBe("group-title");
+    await page.keyboard.press("Escape");
+    await expect.poll(focused, { timeout: 10_000 }).toBe("Title b");
+    const head = await follow("th:last-child a", isList);
+    expect(head).toBe("Found");
+    expect(await focused()).toBe("↓Found");
+  });
+});

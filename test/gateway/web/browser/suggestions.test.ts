@@ -237,7 +237,12 @@ describe.skipIf(chromiumPath === undefined)("the reason of a rejection", () => {
 describe.skipIf(chromiumPath === undefined)("the keys of fields", () => {
   it("tick the field of their row, and none where the row changes nothing", async () => {
     // Its first row changes nothing and has no box; the next are "Document type" and "Tags".
-    const row = { ...ROW, currentCorrespondent: "Northwind", suggestedDocumentType: "Invoice", suggestedTags: ["paid"] };
+    const row = {
+      ...ROW,
+      currentCorrespondent: "Northwind",
+      suggestedDocumentType: "Invoice",
+      suggestedTags: ["paid"],
+    };
     const { page } = await openPending(["r1"], {
       answers: { "GET /ai/results/r1": () => data({ ...row, documentTitle: "Invoice r1" }) },
     });
@@ -313,7 +318,12 @@ describe.skipIf(chromiumPath === undefined)("a page that its island has not draw
     const requests = await stubApi(page, {
       "GET /ai/config": async () => {
         await held.promise;
-        return data({ provider: "openai", model: "small", tagMode: "merge", protectedTagNames: [] });
+        return data({
+          provider: "openai",
+          model: "small",
+          tagMode: "merge",
+          protectedTagNames: [],
+        });
       },
       "GET /ai/results": () => list([ROW]),
       "GET /ai/results/r1": () => data(ROW),
