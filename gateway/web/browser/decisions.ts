@@ -36,7 +36,7 @@ export interface Undo {
   run(): Promise<void>;
 }
 
-export interface AcceptedCopies {
+interface AcceptedCopies {
   readonly undo: Undo;
   /** A sentence for the reader about groups that may be left; undefined when all were accepted. */
   readonly problem: string | undefined;
