@@ -3,6 +3,7 @@
  * be undone as long as the page is open.
  */
 import type { GroupSummary } from "../../../src/gen/dedup-json.ts";
+import { formatSome } from "../format.ts";
 import { Changed, NotThere } from "../review/api.ts";
 import type { ReviewActions } from "./review-client.ts";
 
@@ -35,6 +36,12 @@ export interface Undo {
   run(): Promise<void>;
 }
 
+interface AcceptedCopies {
+  readonly undo: Undo;
+  /** A sentence for the reader about groups that may be left; undefined when all were accepted. */
+  readonly problem: string | undefined;
+}
+
 /** Undos kept; the oldest go first. */
 const MAX_UNDOS = 200;
 /** Groups in one request. */
@@ -56,8 +63,11 @@ export interface Decisions {
    */
   acceptAgain(group: Decided): Promise<boolean>;
   setPrimary(group: Decided, documentId: string, former: string): Promise<Undo>;
-  /** Accepts all exact copies; undefined when there are none. */
-  acceptCopies(): Promise<Undo | undefined>;
+  /**
+   * Accepts all exact copies; undefined when there are none. Rejects only where none was accepted:
+   * what was accepted before a failure can be undone.
+   */
+  acceptCopies(): Promise<AcceptedCopies | undefined>;
   /**
    * Undoes one decision, by default the last; undefined when there is none, or it is undone
    * already. Rejects with a sentence for the reader; one that can never succeed is then forgotten.
@@ -93,20 +103,32 @@ export function createDecisions(actions: ReviewActions): Decisions {
     },
     async acceptCopies() {
       const ids: string[] = [];
-      for (let more = true; more;) {
-        const some = await actions.acceptCopies();
-        ids.push(...some.groupIds);
-        more = some.more && some.groupIds.length > 0;
+      let reason: string | undefined;
+      try {
+        for (let more = true; more;) {
+          const some = await actions.acceptCopies();
+          ids.push(...some.groupIds);
+          more = some.more && some.groupIds.length > 0;
+        }
+      } catch (thrown) {
+        if (ids.length === 0) throw thrown;
+        reason = thrown instanceof Error ? thrown.message : String(thrown);
       }
       if (ids.length === 0) return undefined;
-      return done({
-        text: `${ids.length} ${ids.length === 1 ? "group" : "groups"} of exact copies in the delete plan`,
+      const groups = formatSome(ids.length, "group");
+      const undo = done({
+        text: `${groups} of exact copies in the delete plan`,
         id: undefined,
         async run() {
           for (let at = 0; at < ids.length; at += GROUPS_AT_ONCE)
             await actions.withdraw(ids.slice(at, at + GROUPS_AT_ONCE));
         },
       });
+      const problem =
+        reason === undefined
+          ? undefined
+          : `${groups} ${ids.length === 1 ? "was" : "were"} accepted before it failed. Choose “Accept exact copies” again for the rest. ${reason}`;
+      return { undo, problem };
     },
     async undo(which = undos.at(-1)) {
       if (which === undefined || !undos.includes(which)) return undefined;

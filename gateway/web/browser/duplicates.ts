@@ -6,11 +6,12 @@ import { duplicatesPage } from "../review/duplicates.ts";
 import { readFilters } from "../review/filters.ts";
 import type { DuplicatesFacts } from "../review/load.ts";
 import { valueOf } from "../review/load.ts";
+import { watchButtons } from "./act-buttons.ts";
 import { readAddress, watchAddress } from "./address.ts";
 import { createDecisions, VERDICTS, type Decided, type Undo, type Verdict } from "./decisions.ts";
 import { startDialogs } from "./dialogs.ts";
 import { createJobWatch } from "./job-watch.ts";
-import { createLoadedPage } from "./loaded-page.ts";
+import { createLoadedPage, isFocusLost } from "./loaded-page.ts";
 import { watchPageImages } from "./page-images.ts";
 import { reviewClient } from "./review-client.ts";
 import { GROUP_KEYS, type KeyAction } from "./group-keys.ts";
@@ -118,21 +119,35 @@ async function keepOther(documentId: string | undefined): Promise<void> {
   const former = open?.group.members.find(({ isPrimary }) => isPrimary)?.documentId;
   const chosen = documentId ?? open?.other;
   if (group === undefined || former === undefined || chosen === undefined) return;
+  if (chosen === former) return;
   offerUndo(await decisions.setPrimary(group, chosen, former));
   cursor.compare(former);
   await reload();
 }
 
 async function acceptCopies(): Promise<void> {
-  const done = await decisions.acceptCopies();
-  if (done === undefined) toast("There are no exact copies to accept.");
-  else offerUndo(done);
-  await reload();
+  try {
+    const done = await decisions.acceptCopies();
+    if (done === undefined) return toast("There are no exact copies to accept.");
+    offerUndo(done.undo);
+    if (done.problem !== undefined) toast(done.problem);
+  } finally {
+    // Also after a failure: a request whose answer is lost may have accepted groups.
+    await reload();
+  }
 }
 
 async function opened(): Promise<void> {
   await page.load();
   cursor.show();
+}
+
+/** After a link or the key Back. The focus stays where it is unless another group is open now. */
+async function followed(): Promise<void> {
+  const before = valueOf(page.facts?.open)?.group.id;
+  await page.load();
+  const open = readAddress().params.get("group");
+  if (open === null ? isFocusLost() : open !== before) cursor.show();
 }
 
 const KEYS: Readonly<Record<KeyAction, () => void>> = {
@@ -163,17 +178,25 @@ async function stepDocument(by: number): Promise<void> {
   if (cursor.moveDocument(by)) await page.load();
 }
 
+/** A click is about the group that is shown at that moment, and dropped when it is another's turn. */
+function runOnShown(action: () => Promise<void>): void {
+  const shown = cursor.current()?.id;
+  run(async () => {
+    if (shown !== undefined && cursor.current()?.id === shown) await action();
+  });
+}
+
 /** Buttons by their `data-act`. */
 const BUTTONS: Readonly<Record<string, (button: HTMLElement) => void>> = {
-  accept: KEYS.accept,
-  reject: KEYS.reject,
-  ignore: KEYS.ignore,
-  reopen: KEYS.reopen,
-  primary: ({ dataset }) => run(() => keepOther(dataset["id"])),
+  accept: () => runOnShown(() => decide("accept")),
+  reject: () => runOnShown(() => decide("reject")),
+  ignore: () => runOnShown(() => decide("ignore")),
+  reopen: () => runOnShown(() => decide("reopen")),
+  primary: ({ dataset: { id } }) => runOnShown(() => keepOther(id)),
   reload: () => run(reload),
   sync: () => run(() => jobs.start("sync", refreshActivity)),
   analyse: () => run(() => jobs.start("analysis", refreshActivity)),
-  cancel: ({ dataset }) => run(() => reviewClient.cancel(dataset["id"] ?? "")),
+  cancel: ({ dataset: { id = "" } }) => run(() => reviewClient.cancel(id)),
   keys: () => {
     switchKeys(!areKeysOn());
     showKeys();
@@ -197,11 +220,7 @@ function run(action: () => Promise<void>): void {
     .finally(() => (waiting -= 1));
 }
 
-document.addEventListener("click", (event) => {
-  const button =
-    event.target instanceof Element ? event.target.closest<HTMLElement>("[data-act]") : null;
-  if (button !== null) BUTTONS[button.dataset["act"] ?? ""]?.(button);
-});
+watchButtons(BUTTONS);
 document.addEventListener("visibilitychange", () => void refreshActivity());
 setInterval(() => void refreshActivity(), REFRESH_MS);
 watchKeys(GROUP_KEYS, (action) => KEYS[action]());
@@ -210,7 +229,7 @@ watchAddress(() => {
   const typed = readFilters(params).search !== cursor.searched;
   cursor.searched = readFilters(params).search;
   if (typed) page.loadSoon();
-  else run(opened);
+  else run(followed);
 });
 startTheme();
 watchPageImages();

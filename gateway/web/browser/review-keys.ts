@@ -8,6 +8,14 @@ const STORED = "steward.keys";
 /** Actions that every page with keys has. */
 type CommonAction = "open" | "close";
 
+/** Actions that a held key repeats; another one acts once, on what was shown when it was pressed. */
+const MOVES: ReadonlySet<string> = new Set([
+  "next",
+  "previous",
+  "next-document",
+  "previous-document",
+]);
+
 /** Calls `act` with what `keys` give a key. `close` works with the keys off, too. */
 export function watchKeys<A extends string>(
   keys: Readonly<Record<string, A | CommonAction>>,
@@ -19,7 +27,7 @@ export function watchKeys<A extends string>(
     if (event.defaultPrevented || isElsewhere(event, action)) return;
     if (!areKeysOn() && action !== "close") return;
     event.preventDefault();
-    act(action);
+    if (!event.repeat || MOVES.has(action)) act(action);
   });
 }
 

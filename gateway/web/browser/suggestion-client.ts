@@ -26,8 +26,8 @@ interface SuggestionActions {
   preflight(filters: Filters): Promise<AiPreflight>;
   /** The id of the job. */
   applyAll(filters: Filters): Promise<string>;
-  /** Undefined where the model has no known price. */
-  estimate(documents: number): Promise<AiCostEstimate | undefined>;
+  /** Rejects with `NotThere` where the model has no known price. */
+  estimate(documents: number): Promise<AiCostEstimate>;
   /** The id of the job; without documents those without a result. */
   process(documentIds?: readonly string[]): Promise<string>;
   cancel(jobId: string): Promise<void>;
@@ -68,15 +68,13 @@ export const suggestionClient: SuggestionsApi & SuggestionActions = {
         scope: scopeOf(filters),
       })
     ).data.jobId,
-  async estimate(documents) {
-    try {
-      const path = `/ai/costs/estimate?${query({ documentCount: String(documents) })}`;
-      return (await call<EstimateAiCostResponse>("GET", path)).data;
-    } catch {
-      // A model without a price; the page says so.
-      return undefined;
-    }
-  },
+  estimate: async (documents) =>
+    (
+      await call<EstimateAiCostResponse>(
+        "GET",
+        `/ai/costs/estimate?${query({ documentCount: String(documents) })}`,
+      )
+    ).data,
   process: async (documentIds) =>
     (
       await call<StartSyncResponse>(

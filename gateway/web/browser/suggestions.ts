@@ -3,17 +3,18 @@
  * and buttons ask for, and follows the job that runs.
  */
 import type { AiCostEstimate, AiPreflight } from "../../../src/gen/dedup-json.ts";
-import { valueOf } from "../review/load.ts";
+import { read, valueOf, type Read } from "../review/load.ts";
 import type { Field } from "../suggestions/fields.ts";
 import { filterOf, readFilters, type Filters } from "../suggestions/filters.ts";
 import { loadOverview, loadResult, loadSuggestions } from "../suggestions/load.ts";
 import type { OpenResult, SuggestionsFacts } from "../suggestions/load.ts";
 import { suggestionsPage } from "../suggestions/page.ts";
 import { chosenAtFirst, isOpen, openChanges } from "../suggestions/result.ts";
+import { watchButtons } from "./act-buttons.ts";
 import { readAddress, watchAddress } from "./address.ts";
 import { startDialogs } from "./dialogs.ts";
 import { createJobFollower } from "./job-follower.ts";
-import { createLoadedPage } from "./loaded-page.ts";
+import { createLoadedPage, isFocusLost } from "./loaded-page.ts";
 import { areKeysOn, switchKeys, watchKeys } from "./review-keys.ts";
 import { suggestionClient } from "./suggestion-client.ts";
 import { startTheme } from "./theme.ts";
@@ -28,19 +29,20 @@ let selected: string | undefined;
 let chosen: { readonly id: string; readonly fields: ReadonlySet<Field> } | undefined;
 /** The numbers of the question before all are applied, and the list that they are of. */
 let preflight: { readonly filters: Filters; readonly counts: AiPreflight } | undefined;
-let estimate: AiCostEstimate | undefined;
-let listed: string | undefined;
+let estimate: Read<AiCostEstimate> | undefined;
+/** What the list was read for, and the state of the suggestions at that time. */
+let listed: { readonly key: string; readonly state: string | undefined } | undefined;
 let searched = readFilters(readAddress().params).search;
 
 const page = createLoadedPage<SuggestionsFacts>({
   async load(params, before) {
     const key = listKey(params);
-    if (before !== undefined && listed === key) {
+    if (before !== undefined && listed?.key === key && !isOutdated(before)) {
       const id = params.get("result") ?? "";
       return { ...before, open: id === "" ? undefined : await loadResult(suggestionClient, id) };
     }
     const next = await loadSuggestions(suggestionClient, params);
-    if (valueOf(next.list) !== undefined) listed = key;
+    if (valueOf(next.list) !== undefined) listed = { key, state: stateOf(next) };
     return next;
   },
   view: (facts, state) =>
@@ -71,6 +73,17 @@ function listKey(params: URLSearchParams): string {
   list.delete("result");
   list.sort();
   return list.toString();
+}
+
+/** Whether a job ended, or a suggestion changed its state, after the list was read. */
+function isOutdated(facts: SuggestionsFacts): boolean {
+  return listed !== undefined && stateOf(facts) !== listed.state;
+}
+
+/** Undefined where it could not be read. */
+function stateOf({ overview }: SuggestionsFacts): string | undefined {
+  const known = valueOf(overview);
+  return known && JSON.stringify([known.lastEnd, known.stats]);
 }
 
 function openId(): string | undefined {
@@ -113,9 +126,16 @@ async function refreshOverview(): Promise<void> {
   if (facts === undefined || document.visibilityState !== "visible") return;
   const overview = await loadOverview(suggestionClient);
   if (page.facts !== facts || valueOf(overview) === undefined) return;
-  page.draw({ ...facts, overview });
+  const next = { ...facts, overview };
+  page.draw(next);
   const running = valueOf(overview)?.running;
   if (running !== undefined) jobs.follow(running.id);
+  // After the decisions that wait, which read the list again themselves.
+  if (isOutdated(next)) run(refreshList);
+}
+
+async function refreshList(): Promise<void> {
+  if (page.facts !== undefined && isOutdated(page.facts)) await page.load();
 }
 
 async function step(by: number): Promise<void> {
@@ -132,7 +152,20 @@ async function step(by: number): Promise<void> {
 async function openResult(id: string | undefined, isStep: boolean): Promise<void> {
   show(id, isStep);
   await page.load();
-  if (id === undefined) return focusRow();
+  focusOpen();
+}
+
+/** After a link or the key Back. The focus stays where it is unless another suggestion is open now. */
+async function followed(): Promise<void> {
+  const before = opened()?.result.id;
+  await page.load();
+  const open = openId();
+  if (open === undefined ? isFocusLost() : open !== before) focusOpen();
+}
+
+/** The open suggestion, else the selected row. */
+function focusOpen(): void {
+  if (openId() === undefined) return focusRow();
   document.querySelector(".group")?.scrollTo?.({ top: 0 });
   document.getElementById("group-title")?.focus({ preventScroll: true });
 }
@@ -143,13 +176,17 @@ function focusRow(): void {
   row?.querySelector<HTMLElement>(".row-link")?.focus({ preventScroll: true });
 }
 
-/** The open suggestion, else the selected one, which is opened first: nobody decides unseen. */
-async function decided(): Promise<OpenResult | undefined> {
+/**
+ * The open suggestion, if it is the one that was `shown` when the key or button was pressed. Without
+ * one the selected suggestion is opened first: nobody decides unseen.
+ */
+async function decided(shown: string | undefined): Promise<OpenResult | undefined> {
   if (openId() === undefined && selected !== undefined) {
     await openResult(selected, true);
     return undefined;
   }
-  return opened();
+  const open = opened();
+  return open?.result.id === shown ? open : undefined;
 }
 
 /** To the next suggestion of the list as it was; at its end the list is loaded anew. */
@@ -168,8 +205,8 @@ function chosenOf(open: OpenResult): ReadonlySet<Field> {
   return chosenAtFirst(openChanges(open, valueOf(page.facts?.overview)));
 }
 
-async function apply(): Promise<void> {
-  const open = await decided();
+async function apply(shown: string | undefined): Promise<void> {
+  const open = await decided(shown);
   if (open === undefined || !isOpen(open.result)) return;
   const { id, documentTitle } = open.result;
   const fields = [...chosenOf(open)];
@@ -179,8 +216,8 @@ async function apply(): Promise<void> {
   await goOn(id);
 }
 
-async function reject(): Promise<void> {
-  const open = await decided();
+async function reject(shown: string | undefined): Promise<void> {
+  const open = await decided(shown);
   if (open === undefined || open.result.appliedStatus !== "pending") return;
   const { id, documentTitle } = open.result;
   const reason = document.querySelector<HTMLInputElement>("#reason")?.value.trim() ?? "";
@@ -189,9 +226,14 @@ async function reject(): Promise<void> {
   await goOn(id);
 }
 
-async function revert(): Promise<void> {
+async function revert(shown: string | undefined): Promise<void> {
   const open = opened();
-  if (open === undefined || !["applied", "partial"].includes(open.result.appliedStatus)) return;
+  if (
+    open === undefined ||
+    open.result.id !== shown ||
+    !["applied", "partial"].includes(open.result.appliedStatus)
+  )
+    return;
   await revertOne(open.result.id);
 }
 
@@ -201,8 +243,9 @@ async function revertOne(id: string): Promise<void> {
   await reload();
 }
 
-function tick(at: number): void {
-  document.querySelectorAll<HTMLInputElement>("[data-field]")[at]?.click();
+/** The field of the row that names the key; a row that changes nothing has no field to tick. */
+function tick(key: string): void {
+  document.querySelector<HTMLInputElement>(`[data-field][aria-keyshortcuts="${key}"]`)?.click();
 }
 
 function choose(field: Field, isOn: boolean): void {
@@ -240,7 +283,7 @@ function applyListed(): void {
 async function askBeforeProcess(): Promise<void> {
   const overview = valueOf(page.facts?.overview);
   if (overview === undefined) return;
-  estimate = await suggestionClient.estimate(overview.stats.unprocessed);
+  estimate = await read(() => suggestionClient.estimate(overview.stats.unprocessed));
   page.draw();
   document.querySelector<HTMLDialogElement>("#dialog-process")?.showModal();
 }
@@ -270,13 +313,13 @@ const ACTIONS: Readonly<Record<Action | "open" | "close", () => void>> = {
   open: () => {
     if (openId() === undefined && selected !== undefined) run(() => openResult(selected, true));
   },
-  apply: () => run(apply),
-  reject: () => run(reject),
-  revert: () => run(revert),
-  "tick-1": () => tick(0),
-  "tick-2": () => tick(1),
-  "tick-3": () => tick(2),
-  "tick-4": () => tick(3),
+  apply: () => runOnShown(apply),
+  reject: () => runOnShown(reject),
+  revert: () => runOnShown(revert),
+  "tick-1": () => tick("1"),
+  "tick-2": () => tick("2"),
+  "tick-3": () => tick("3"),
+  "tick-4": () => tick("4"),
   search: () => document.querySelector<HTMLInputElement>('[data-param="q"]')?.select(),
   help: () => document.querySelector<HTMLDialogElement>("#dialog-keys")?.showModal(),
   close: () => {
@@ -290,12 +333,12 @@ const BUTTONS: Readonly<Record<string, (button: HTMLElement) => void>> = {
   apply: ACTIONS.apply,
   reject: ACTIONS.reject,
   revert: ACTIONS.revert,
-  again: ({ dataset }) =>
-    run(async () => jobs.follow(await suggestionClient.process([dataset["id"] ?? ""]))),
+  again: ({ dataset: { id = "" } }) =>
+    run(async () => jobs.follow(await suggestionClient.process([id]))),
   reload: () => run(reload),
   "apply-all": () => run(askBeforeAll),
   process: () => run(askBeforeProcess),
-  cancel: ({ dataset }) => run(() => suggestionClient.cancel(dataset["id"] ?? "")),
+  cancel: ({ dataset: { id = "" } }) => run(() => suggestionClient.cancel(id)),
   keys: () => {
     switchKeys(!areKeysOn());
     showKeys();
@@ -319,10 +362,13 @@ function run(action: () => Promise<void>): void {
     .finally(() => (waiting -= 1));
 }
 
-document.addEventListener("click", ({ target }) => {
-  const button = target instanceof Element ? target.closest<HTMLElement>("[data-act]") : null;
-  if (button !== null) BUTTONS[button.dataset["act"] ?? ""]?.(button);
-});
+/** Passes on the suggestion that is shown now, not the one that is when the action's turn comes. */
+function runOnShown(action: (shown: string | undefined) => Promise<void>): void {
+  const shown = opened()?.result.id;
+  run(() => action(shown));
+}
+
+watchButtons(BUTTONS);
 document.addEventListener("change", ({ target }) => {
   if (!(target instanceof HTMLInputElement)) return;
   const field = target.dataset["field"] as Field | undefined;
@@ -336,7 +382,7 @@ watchAddress(() => {
   const typed = search !== searched;
   searched = search;
   if (typed) page.loadSoon();
-  else run(() => openResult(openId(), false));
+  else run(followed);
 });
 // A dialog does not block the key Back, and its question is about the page that was left.
 addEventListener("popstate", () => {

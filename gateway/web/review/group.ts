@@ -106,7 +106,7 @@ function memberRow(member: GroupMember, isCompared: boolean, state: PageState): 
     <td data-label="In the group">${
       isPrimary
         ? stateText("good", "stays")
-        : html`<span class="member-actions">${isCompared ? html`<span class="muted">compared below</span>` : html`<a data-stay href=${linkWith(state, { with: documentId })}>Compare<span class="sr"> ${title}</span></a>`}<button type="button" class="small scripted" data-act="primary" data-id=${documentId} aria-keyshortcuts=${isCompared ? "p" : undefined}>Keep this one<span class="sr">: ${title}</span>${isCompared ? html` <kbd aria-hidden="true">p</kbd>` : undefined}</button></span>`
+        : html`<span class="member-actions"><a data-stay href=${linkWith(state, { with: documentId })} class=${isCompared ? "muted" : undefined} aria-current=${isCompared ? "true" : undefined}>${isCompared ? "Compared below" : "Compare"}<span class="sr"> ${title}</span></a><button type="button" class="small scripted" data-act="primary" data-id=${documentId} aria-keyshortcuts=${isCompared ? "p" : undefined}>Keep this one<span class="sr">: ${title}</span>${isCompared ? html` <kbd aria-hidden="true">p</kbd>` : undefined}</button></span>`
     }</td>
   </tr>`;
 }

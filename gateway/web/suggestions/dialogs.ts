@@ -2,6 +2,7 @@
 import type { AiCostEstimate, AiPreflight } from "../../../src/gen/dedup-json.ts";
 import { formatCount, formatSome } from "../format.ts";
 import { html, type Child, type View } from "../html.ts";
+import type { Read } from "../review/load.ts";
 import type { Overview } from "./load.ts";
 import { formatUsd } from "./words.ts";
 
@@ -19,7 +20,7 @@ const KEYS: readonly (readonly [keys: readonly string[], effect: string])[] = [
 
 interface Asked {
   readonly preflight: AiPreflight | undefined;
-  readonly estimate: AiCostEstimate | undefined;
+  readonly estimate: Read<AiCostEstimate> | undefined;
 }
 
 export function suggestionDialogs(
@@ -83,13 +84,12 @@ function listed(names: readonly string[]): string {
   return rest > 0 ? `${shown} and ${formatCount(rest)} more` : shown;
 }
 
-function processText(overview: Overview | undefined, estimate: AiCostEstimate | undefined): Child {
+function processText(
+  overview: Overview | undefined,
+  estimate: Read<AiCostEstimate> | undefined,
+): Child {
   if (overview === undefined) return undefined;
   const { config, stats, limits } = overview;
-  const cost =
-    estimate === undefined
-      ? html`<span>What it costs is not known: ${config.model} has no price in the table.</span>`
-      : html`<span>It costs about <strong>${formatUsd(estimate.estimatedCostUsd)}</strong>.</span>`;
   const limit =
     config.maxCostPerRunUsd > 0
       ? ` The run stops before it costs more than ${formatUsd(config.maxCostPerRunUsd)}.`
@@ -98,5 +98,14 @@ function processText(overview: Overview | undefined, estimate: AiCostEstimate | 
     limits !== null && limits.perMonthUsd > 0
       ? ` ${formatUsd(limits.spentThisMonthUsd)} of this month's ${formatUsd(limits.perMonthUsd)} are spent.`
       : "";
-  return html`<p>Title and text of ${formatSome(stats.unprocessed, "document")} are sent to ${config.model} at ${config.provider}. ${cost}${limit}${month} Nothing is written to the archive.</p>`;
+  return html`<p>Title and text of ${formatSome(stats.unprocessed, "document")} are sent to ${config.model} at ${config.provider}. ${costText(config.model, estimate)}${limit}${month} Nothing is written to the archive.</p>`;
+}
+
+function costText(model: string, estimate: Read<AiCostEstimate> | undefined): Child {
+  if (estimate === undefined) return undefined;
+  if ("value" in estimate)
+    return html`<span>It costs about <strong>${formatUsd(estimate.value.estimatedCostUsd)}</strong>.</span>`;
+  return estimate.gone
+    ? html`<span>What it costs is not known: ${model} has no price in the table.</span>`
+    : html`<span>What it costs is not known: the estimate failed. ${estimate.problem}</span>`;
 }

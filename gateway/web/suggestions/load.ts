@@ -17,6 +17,8 @@ export interface Overview {
   readonly config: AiConfig;
   readonly stats: AiStats;
   readonly running: Job | undefined;
+  /** The newest batch job that has ended: its id and when. */
+  readonly lastEnd: string | undefined;
   /** Costs of this month and their limits. */
   readonly limits: AiCosts["limits"];
 }
@@ -64,14 +66,23 @@ export function loadOverview(api: SuggestionsApi): Promise<Read<Overview>> {
       api.jobs(),
       api.costs(1),
     ]);
-    const running = jobs.find(
-      ({ type, status, operation }) =>
-        type === "batch_operation" &&
-        (status === "running" || status === "pending") &&
-        (operation === "ai_processing" || operation === "ai_apply"),
+    const batches = jobs.filter(
+      ({ type, operation }) =>
+        type === "batch_operation" && (operation === "ai_processing" || operation === "ai_apply"),
     );
-    return { config, stats, running, limits: costs.limits };
+    const ended = batches.find((job) => !isRunning(job));
+    return {
+      config,
+      stats,
+      running: batches.find(isRunning),
+      lastEnd: ended && `${ended.id} ${ended.completedAt}`,
+      limits: costs.limits,
+    };
   });
+}
+
+function isRunning({ status }: Job): boolean {
+  return status === "running" || status === "pending";
 }
 
 export function loadResult(api: SuggestionsApi, id: string): Promise<Read<OpenResult>> {

@@ -8,7 +8,7 @@ import { formatSome } from "../format.ts";
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
 import { jobBanner, type JobProgress } from "../pieces/job.ts";
-import { problemOf, valueOf } from "../review/load.ts";
+import { problemOf, valueOf, type Read } from "../review/load.ts";
 import { banner, problemBanner } from "../review/words.ts";
 import { suggestionDialogs } from "./dialogs.ts";
 import { filterBar, resultList } from "./list.ts";
@@ -25,7 +25,7 @@ export interface SuggestionMarks {
   /** For the question before all listed suggestions are applied. */
   readonly preflight: AiPreflight | undefined;
   /** For the question before the model is asked. */
-  readonly estimate: AiCostEstimate | undefined;
+  readonly estimate: Read<AiCostEstimate> | undefined;
 }
 
 const NONE: SuggestionMarks = {

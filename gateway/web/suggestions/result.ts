@@ -156,7 +156,7 @@ function suggestedValue({ field, suggested, added, changes }: FieldChange): Chil
 }
 
 function actions(result: AiResultDetail, changes: readonly FieldChange[]): View {
-  const { appliedStatus, documentId } = result;
+  const { id, appliedStatus, documentId } = result;
   const action = (act: string, key: string | undefined, label: string, main = false): View =>
     html`<button type="button" data-act=${act} data-id=${act === "again" ? documentId : undefined} class=${main ? "main" : undefined} aria-keyshortcuts=${key}>${label}${key === undefined ? undefined : html` <kbd aria-hidden="true">${key}</kbd>`}</button>`;
   const canApply = isOpen(result) && changes.some((change) => change.changes);
@@ -165,7 +165,7 @@ function actions(result: AiResultDetail, changes: readonly FieldChange[]): View 
     ${appliedStatus === "pending" ? action("reject", "x", "Reject") : undefined}
     ${appliedStatus === "applied" || appliedStatus === "partial" ? action("revert", "u", "Revert") : undefined}
     ${documentId === "" || isOpen(result) ? undefined : action("again", undefined, "Ask the model again")}
-  </div>${appliedStatus === "pending" ? html`<label class="reason scripted"><span>Why, if you reject it (optional)</span><input type="text" id="reason" maxlength="2000" autocomplete="off" /></label>` : undefined}</div>`;
+  </div>${appliedStatus === "pending" ? html`<label key=${id} class="reason scripted"><span>Why, if you reject it (optional)</span><input type="text" id="reason" name=${`reason-${id}`} maxlength="2000" autocomplete="off" /></label>` : undefined}</div>`;
 }
 
 function facts(result: AiResultDetail, state: PageState): View {

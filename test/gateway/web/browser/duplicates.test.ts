@@ -131,3 +131,111 @@ describe.skipIf(chromiumPath === undefined)("the list of groups in a browser", (
     await expect.poll(accepted).toEqual([{ groupIds: ["b"] }]);
   });
 });
+
+describe.skipIf(chromiumPath === undefined)("a click on a decision", () => {
+  it("is about the group that was shown, not the one whose turn it is", async () => {
+    const { page } = await openPage();
+    const members = [member("x", { isPrimary: true }), member("y")];
+    const held = Promise.withResolvers<void>();
+    const ids = ["a", "b", "c"];
+    const requests = await stubApi(page, {
+      "GET /duplicates": () => list(ids.map((id) => summary(id))),
+      ...Object.fromEntries(
+        ids.map((id) => [`GET /duplicates/${id}`, () => data(group(id, { members }))]),
+      ),
+      [ACCEPT]: async ({ body }) => {
+        await held.promise;
+        return data(body);
+      },
+    });
+    await page.goto(`${await startDocumentPages()}/duplicates?group=a`);
+    await ready(page);
+    const accept = page.locator("[data-act=accept]");
+    const accepted = (): unknown[] =>
+      requests.filter(({ line }) => line === ACCEPT).map(({ body }) => body);
+    const opened = (): string | null => new URL(page.url()).searchParams.get("group");
+    await accept.click();
+    await expect.poll(accepted).toHaveLength(1);
+    await accept.click();
+    held.resolve();
+    await expect.poll(opened).toBe("b");
+    // The queue is empty once a later key has acted.
+    await page.keyboard.press("j");
+    await expect.poll(opened).toBe("c");
+    expect(accepted()).toEqual([{ groupIds: ["a"] }]);
+  });
+});
+
+describe.skipIf(chromiumPath === undefined)("accepting exact copies", () => {
+  it("that fails part-way says how many are accepted, lists them no more and can be undone", async () => {
+    const { page } = await openPage();
+    const inPlan = new Set<string>();
+    let answers = 0;
+    const requests = await stubApi(page, {
+      "GET /duplicates": () =>
+        list(["a", "b", "c"].filter((id) => !inPlan.has(id)).map((id) => summary(id))),
+      "POST /delete-plan/accept-exact-copies"() {
+        answers += 1;
+        if (answers > 1) return { status: 503, json: { error: { message: "The disk is full." } } };
+        for (const id of ["a", "b"]) inPlan.add(id);
+        return data({ groupIds: ["a", "b"], more: true });
+      },
+      "POST /delete-plan/withdraw"({ body }) {
+        inPlan.clear();
+        return data(body);
+      },
+    });
+    await page.goto(`${await startDocumentPages()}/duplicates`);
+    await ready(page);
+    const shown = () => page.locator(".row-link").allTextContents();
+    await page.getByRole("button", { name: "Accept exact copies" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Accept exact copies" }).click();
+    await page
+      .locator(".toast", { hasText: /^2 groups were accepted before it failed.* disk is full/ })
+      .waitFor();
+    await expect.poll(shown).toEqual(titles(["c"]));
+    await page.locator(".toast").getByRole("button", { name: "Undo" }).click();
+    await expect.poll(shown).toEqual(titles(["a", "b", "c"]));
+    expect(
+      requests.filter(({ line }) => line.endsWith("/withdraw")).map(({ body }) => body),
+    ).toEqual([{ groupIds: ["a", "b"] }]);
+  });
+});
+
+describe.skipIf(chromiumPath === undefined)("a link on the page of groups", () => {
+  it("keeps the focus, and one that opens a group gives it to the group", async () => {
+    const { page } = await openPage();
+    const members = [member("x", { isPrimary: true }), member("y"), member("z")];
+    const requests = await stubApi(page, {
+      "GET /duplicates": () => list(["a", "b"].map((id) => summary(id))),
+      "GET /duplicates/a": () => data(group("a", { members })),
+      "GET /duplicates/b": () => data(group("b", { members })),
+    });
+    await page.goto(`${await startDocumentPages()}/duplicates?group=a`);
+    await ready(page);
+    const focused = (): Promise<string> =>
+      page.evaluate("document.activeElement.id || document.activeElement.textContent");
+    const follow = async (selector: string, answer: (request: ApiRequest) => boolean) => {
+      const before = requests.filter(answer).length;
+      await page.locator(selector).focus();
+      const label = await focused();
+      await page.keyboard.press("Enter");
+      await expect.poll(() => requests.filter(answer).length).toBeGreaterThan(before);
+      await page.locator("main:not([aria-busy])").waitFor();
+      // More round trips than the page needs to draw the answer.
+      for (let trip = 0; trip < 3; trip += 1) await page.evaluate("fetch('/api/v1/archives')");
+      return label;
+    };
+    const isGroup = ({ line }: ApiRequest): boolean => line.startsWith("GET /duplicates/");
+    await follow(".member-actions a:not([aria-current])", isGroup);
+    expect(new URL(page.url()).searchParams.get("with")).not.toBeNull();
+    expect(await focused()).toMatch(/^Compared below/);
+    await follow('.row-link:not([aria-current="true"])', isGroup);
+    expect(await focused()).toBe("group-title");
+    await page.keyboard.press("Escape");
+    await expect.poll(focused, { timeout: 10_000 }).toBe("Title b");
+    const head = await follow("th:last-child a", isList);
+    expect(head).toBe("Found");
+    expect(await focused()).toBe("↓Found");
+  });
+});
