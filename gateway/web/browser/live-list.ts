@@ -6,7 +6,7 @@ import { render } from "preact";
 import type { View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
 import { readAddress, watchAddress } from "./address.ts";
-import { now } from "./clock.ts";
+import { learnTime, now } from "./clock.ts";
 import { liveBar, STALE_MS, staleBanner } from "./live-bar.ts";
 import { createPoller } from "./poller.ts";
 import { startTheme } from "./theme.ts";
@@ -191,6 +191,7 @@ async function ask<A>(path: string, query: string, signal: AbortSignal): Promise
       );
     },
   );
+  learnTime(answer);
   if (answer.ok) return (await answer.json()) as A;
   throw new Error(
     answer.status === 400
