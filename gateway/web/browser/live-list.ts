@@ -9,6 +9,7 @@ import { readAddress, watchAddress } from "./address.ts";
 import { learnTime, now } from "./clock.ts";
 import { liveBar, STALE_MS, staleBanner } from "./live-bar.ts";
 import { createPoller } from "./poller.ts";
+import { takeOver } from "./take-over.ts";
 import { startTheme } from "./theme.ts";
 import { toast } from "./toasts.ts";
 
@@ -113,15 +114,17 @@ export function startLiveList<A, F extends ListFacts>(options: LiveListOptions<A
 
   function draw(): void {
     if (facts === undefined) return;
-    if (!document.documentElement.classList.contains("ready")) {
-      app.replaceChildren();
-      live.replaceChildren();
-      document.documentElement.classList.add("ready");
-    }
+    if (!document.documentElement.classList.contains("ready"))
+      return takeOver([app, live], drawAll);
     const { params } = readAddress();
     drawnAtMs = now();
     const shown = { ...facts, stale: isStale() };
     render(view(shown, { params, nowMs: now(), zone: undefined, panel: undefined }), app);
+  }
+
+  function drawAll(): void {
+    draw();
+    drawAge();
   }
 
   function isStale(): boolean {

@@ -16,6 +16,8 @@ export interface DevicesFacts {
   readonly status: StatusJson | undefined;
   /** Undefined until it was read. */
   readonly presence?: PresenceReport | undefined;
+  /** In place of presence until it was read. */
+  readonly strips?: Strips | undefined;
   /** Why not. */
   readonly problem?: string | undefined;
   /** The status may be outdated. */
@@ -27,11 +29,12 @@ const KEY_SOON_MS = 14 * 86_400_000;
 
 /** The list; with a name, the device of that name. */
 export function devicesPage(
-  { status, presence, problem = "", stale }: DevicesFacts,
+  { status, presence, strips: drawn, problem = "", stale }: DevicesFacts,
   name: string | undefined,
   state: PageState,
 ): View {
-  const strips = stripsOf(presence, state.nowMs);
+  const read = stripsOf(presence, state.nowMs);
+  const strips = presence === undefined ? (drawn ?? read) : read;
   const body =
     status === undefined
       ? problemBanner("The devices", problem)
