@@ -87,7 +87,7 @@ function documentOf(options: PageOptions, assets: Assets): View {
       <a class="skip" href="#app">To the content</a>
       ${options.demo ? html`<aside class="demo" aria-label="Demo"><strong>This is a demo.</strong> Network, documents and code host are invented; nothing of yours is read or changed.</aside>` : undefined}
       ${bar(options)}
-      <div class="frame" id="stale" role="status"></div>
+      <div class="frame" id="stale"></div>
       <main class="frame" id="app" data-facts=${options.facts === undefined ? undefined : JSON.stringify(options.facts)}>${body}</main>
       <footer class="foot"><div class="frame"><div class="live" id="live">${options.foot}</div></div></footer>
       <div id="toasts" role="status" aria-live="polite"></div>

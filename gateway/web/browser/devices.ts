@@ -1,14 +1,18 @@
 /** The island of `/devices` and `/devices/{id}`: draws the page again for each new status. */
-import { render } from "preact";
+import { h, render } from "preact";
 import type { PresenceReport } from "../../../src/gen/presence-json.ts";
 import type { StatusJson } from "../../../src/gen/status-json.ts";
 import { devicesPage } from "../devices/devices-page.ts";
+import type { Strips } from "../devices/strip.ts";
+import { html, type View } from "../html.ts";
+import { deviceLink } from "../monitor/scope.ts";
 import { readAddress, watchAddress } from "./address.ts";
 import { now } from "./clock.ts";
 import { liveBar, STALE_MS, staleBanner } from "./live-bar.ts";
 import { createPoller } from "./poller.ts";
 import { createPresenceSource } from "./presence-source.ts";
 import { createStatusSource } from "./status-source.ts";
+import { takeOver } from "./take-over.ts";
 import { startTheme } from "./theme.ts";
 
 /** Default poll interval. */
@@ -27,6 +31,8 @@ const stale = element("stale");
 const { name } = JSON.parse(app.dataset["facts"] ?? "{}") as { readonly name?: string };
 let status: StatusJson | undefined;
 let presence: PresenceReport | undefined;
+/** What the server drew, while presence could not be read. */
+let serverStrips: Strips | undefined;
 let isPresenceKnown = false;
 let drawnAtMs = 0;
 let isDrawnStale = false;
@@ -60,15 +66,14 @@ function draw(): void {
   // The first drawing takes the place of what the server wrote, which has the strips.
   if (status === undefined || !isPresenceKnown) return;
   if (!document.documentElement.classList.contains("ready")) {
-    app.replaceChildren();
-    live.replaceChildren();
-    document.documentElement.classList.add("ready");
+    serverStrips = stripsIn(app);
+    return takeOver([app, live], drawAll);
   }
   const { params } = readAddress();
   [drawnAtMs, isDrawnStale] = [now(), isStale()];
   const nowMs = Date.parse(status.generated_at) + ageMs();
   render(
-    devicesPage({ status, presence, stale: isDrawnStale }, name, {
+    devicesPage({ status, presence, strips: serverStrips, stale: isDrawnStale }, name, {
       params,
       nowMs,
       zone: undefined,
@@ -78,9 +83,32 @@ function draw(): void {
   );
 }
 
+function drawAll(): void {
+  draw();
+  drawAge();
+}
+
 // The server and this machine may not agree on the time: the age counts from when the answer came.
 function ageMs(): number {
   return Math.max(0, now() - (poller.state.answeredAtMs ?? now()));
+}
+
+/** The strips in a page; on the list, each is in the row of its device. */
+function stripsIn(region: HTMLElement): Strips {
+  const linkOf = (strip: Element): string | null | undefined =>
+    strip.closest("tr")?.querySelector("a.row-link")?.getAttribute("href");
+  const drawn = new Map(
+    [...region.querySelectorAll(".strip")].map((strip) => [linkOf(strip), strip] as const),
+  );
+  return (device) => {
+    const strip = drawn.get(name === undefined ? deviceLink(device) : undefined);
+    return strip === undefined ? html`<span class="muted">not known</span>` : copyOf(strip);
+  };
+}
+
+function copyOf(element: Element): View {
+  const attributes = [...element.attributes].map((each) => [each.name, each.value] as const);
+  return h(element.localName, Object.fromEntries(attributes), [...element.children].map(copyOf));
 }
 
 function isStale(): boolean {

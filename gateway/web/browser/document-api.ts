@@ -1,5 +1,6 @@
 /** Requests of the document API over HTTP, with sentences for the reader where one fails. */
 import { Changed, NotThere } from "../review/api.ts";
+import { learnTime } from "./clock.ts";
 
 const BASE = "/api/v1";
 const TIMEOUT_MS = 30_000;
@@ -43,6 +44,7 @@ export async function call<T>(method: string, path: string, body?: unknown): Pro
       { cause: thrown },
     );
   });
+  learnTime(answer);
   const read = (await answer.json().catch(() => undefined)) as unknown;
   if (answer.ok && read !== undefined) return read as T;
   const reason = reasonOf(read);

@@ -20,19 +20,25 @@ export function liveBar(
 /** A status older than this is not shown as what is so now. */
 export const STALE_MS = 60_000;
 
-/** The notice above a page whose figures are stale; nothing while they are fresh. */
+/**
+ * The notice above a page whose figures are stale; empty while they are fresh. Its sentence is a
+ * live region, which has to be there before it is filled, and changes only with the state: ages and
+ * waits, which change each second, are beside it.
+ */
 export function staleBanner(
   { problem, nextAtMs, paused }: Polling,
   shownAtMs: number,
   nowMs: number,
-): View | null {
-  if (problem === undefined)
-    return paused && nowMs - shownAtMs >= STALE_MS ? oldBanner(shownAtMs, nowMs) : null;
+): View {
+  const isPaused = problem === undefined && paused && nowMs - shownAtMs >= STALE_MS;
+  const reason = isPaused ? "Refreshing is paused: choose Resume below." : problem;
   const next =
-    nextAtMs === undefined ? "" : ` Trying again in ${formatSeconds((nextAtMs - nowMs) / 1000)}.`;
-  return html`<p class="stale">${stateIcon("bad")}<span><strong>These figures are from ${formatAge(shownAtMs, nowMs)}.</strong> ${problem}${next}</span></p>`;
-}
-
-function oldBanner(shownAtMs: number, nowMs: number): View {
-  return html`<p class="stale paused">${stateIcon("notice")}<span><strong>These figures are from ${formatAge(shownAtMs, nowMs)}.</strong> Refreshing is paused: choose Resume below.</span></p>`;
+    problem === undefined || nextAtMs === undefined
+      ? ""
+      : ` Trying again in ${formatSeconds((nextAtMs - nowMs) / 1000)}.`;
+  const isStale = reason !== undefined;
+  return html`<div class=${isStale ? `stale${isPaused ? " paused" : ""}` : undefined}>
+    ${isStale ? stateIcon(isPaused ? "notice" : "bad") : undefined}
+    <span><span role="status">${isStale ? html`<strong>These figures are not current.</strong> ${reason}` : undefined}</span>${isStale ? ` They are from ${formatAge(shownAtMs, nowMs)}.${next}` : undefined}</span>
+  </div>`;
 }

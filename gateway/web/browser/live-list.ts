@@ -6,9 +6,10 @@ import { render } from "preact";
 import type { View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
 import { readAddress, watchAddress } from "./address.ts";
-import { now } from "./clock.ts";
+import { learnTime, now } from "./clock.ts";
 import { liveBar, STALE_MS, staleBanner } from "./live-bar.ts";
 import { createPoller } from "./poller.ts";
+import { takeOver } from "./take-over.ts";
 import { startTheme } from "./theme.ts";
 import { toast } from "./toasts.ts";
 
@@ -113,15 +114,17 @@ export function startLiveList<A, F extends ListFacts>(options: LiveListOptions<A
 
   function draw(): void {
     if (facts === undefined) return;
-    if (!document.documentElement.classList.contains("ready")) {
-      app.replaceChildren();
-      live.replaceChildren();
-      document.documentElement.classList.add("ready");
-    }
+    if (!document.documentElement.classList.contains("ready"))
+      return takeOver([app, live], drawAll);
     const { params } = readAddress();
     drawnAtMs = now();
     const shown = { ...facts, stale: isStale() };
     render(view(shown, { params, nowMs: now(), zone: undefined, panel: undefined }), app);
+  }
+
+  function drawAll(): void {
+    draw();
+    drawAge();
   }
 
   function isStale(): boolean {
@@ -191,6 +194,7 @@ async function ask<A>(path: string, query: string, signal: AbortSignal): Promise
       );
     },
   );
+  learnTime(answer);
   if (answer.ok) return (await answer.json()) as A;
   throw new Error(
     answer.status === 400

@@ -1,6 +1,6 @@
 /** Fetches presence beside the status: less often, and its failure only leaves the strips old. */
 import type { PresenceReport } from "../../../src/gen/presence-json.ts";
-import { now } from "./clock.ts";
+import { learnTime, now } from "./clock.ts";
 
 const EVERY_MS = 60_000;
 const TIMEOUT_MS = 15_000;
@@ -18,6 +18,7 @@ export function createPresenceSource(
       cache: "no-store",
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
+    learnTime(answer);
     return answer.ok ? ((await answer.json()) as PresenceReport) : undefined;
   };
   return {

@@ -142,14 +142,22 @@ function save(form: FormName): Promise<void> {
     const sent = changesOf(form);
     if (sent.size === 0) return;
     saving = form;
+    const focused = document.activeElement;
     const isSaved = await send(form, sent);
     if (isSaved) await page.load();
     saving = undefined;
     forget(form, isSaved ? sent : new Map());
     if (isSaved && form === "analysis") askPreview();
     page.draw();
+    // Who went on to another field meanwhile stays there.
+    if (!isSaved && document.activeElement === focused) focusInvalid(form);
   });
   return saves;
+}
+
+/** The first field whose value was refused may be out of sight. */
+function focusInvalid(form: FormName): void {
+  document.querySelector<HTMLElement>(`form[data-form="${form}"] [aria-invalid="true"]`)?.focus();
 }
 
 /** Whether the server took it. Never rejects. */

@@ -14,6 +14,7 @@ import { liveBar, STALE_MS, staleBanner } from "./live-bar.ts";
 import { createPoller } from "./poller.ts";
 import { createStatusSource } from "./status-source.ts";
 import { showTab, startTabs } from "./tabs.ts";
+import { takeOver } from "./take-over.ts";
 import { startTheme } from "./theme.ts";
 
 /** Default poll interval. */
@@ -76,7 +77,8 @@ export function startStatusPage({
 
   function draw(): void {
     if (status === undefined) return;
-    if (!document.documentElement.classList.contains("ready")) takeOver();
+    if (!document.documentElement.classList.contains("ready"))
+      return takeOver([app, live], drawAll);
     const { params, fragment } = readAddress();
     const panel = panels.includes(fragment) ? fragment : panels[0];
     // Ages advance while no newer status arrives.
@@ -98,11 +100,9 @@ export function startStatusPage({
     return poller.state.problem !== undefined || ageMs >= STALE_MS;
   }
 
-  /** From here on the island draws what the server wrote. */
-  function takeOver(): void {
-    app.replaceChildren();
-    live.replaceChildren();
-    document.documentElement.classList.add("ready");
+  function drawAll(): void {
+    draw();
+    drawAge();
   }
 
   // The server and this machine may not agree on the time: the age counts from when the answer came.

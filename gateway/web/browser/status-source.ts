@@ -3,6 +3,7 @@
  * Patch), which is a hundredth of it.
  */
 import type { StatusJson } from "../../../src/gen/status-json.ts";
+import { learnTime } from "./clock.ts";
 import { applyPatch, type PatchOperation } from "./patch.ts";
 
 const URL_PATH = "/api/status.json";
@@ -17,6 +18,7 @@ export function createStatusSource(): (signal: AbortSignal) => Promise<StatusJso
   let held: { readonly tag: string; readonly status: StatusJson } | undefined;
   return async (signal) => {
     const answer = await request(signal, held?.tag);
+    learnTime(answer);
     if (answer.status === NOT_MODIFIED && held !== undefined) return held.status;
     if (answer.status === 401 || answer.status === 403)
       throw new Error(

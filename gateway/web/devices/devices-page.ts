@@ -4,18 +4,20 @@ import { formatCount } from "../format.ts";
 import type { PresenceReport } from "../../../src/gen/presence-json.ts";
 import { html, type View } from "../html.ts";
 import { deviceFacts, deviceTable } from "../monitor/devices.ts";
-import { networkSelector, scopeOf } from "../monitor/scope.ts";
+import { devicesOf, networkSelector, scopeOf } from "../monitor/scope.ts";
 import type { PageState } from "../page-state.ts";
 import { figures } from "../pieces/card.ts";
 import { keyValues } from "../pieces/key-values.ts";
 import { banner, problemBanner } from "../review/words.ts";
-import { stripsOf, type PresenceByName } from "./strip.ts";
+import { stripsOf, type Strips } from "./strip.ts";
 
 export interface DevicesFacts {
   /** Undefined when it could not be read. */
   readonly status: StatusJson | undefined;
   /** Undefined until it was read. */
   readonly presence?: PresenceReport | undefined;
+  /** In place of presence until it was read. */
+  readonly strips?: Strips | undefined;
   /** Why not. */
   readonly problem?: string | undefined;
   /** The status may be outdated. */
@@ -27,11 +29,12 @@ const KEY_SOON_MS = 14 * 86_400_000;
 
 /** The list; with a name, the device of that name. */
 export function devicesPage(
-  { status, presence, problem = "", stale }: DevicesFacts,
+  { status, presence, strips: drawn, problem = "", stale }: DevicesFacts,
   name: string | undefined,
   state: PageState,
 ): View {
-  const strips = stripsOf(presence, state.nowMs);
+  const read = stripsOf(presence, state.nowMs);
+  const strips = presence === undefined ? (drawn ?? read) : read;
   const body =
     status === undefined
       ? problemBanner("The devices", problem)
@@ -41,7 +44,7 @@ export function devicesPage(
   return html`<div class=${stale === true ? "stack was" : "stack"}>${body}</div>`;
 }
 
-function list(status: StatusJson, strips: PresenceByName, state: PageState): View {
+function list(status: StatusJson, strips: Strips, state: PageState): View {
   const scope = scopeOf(status, state);
   const { devices } = scope;
   const count = (of: (device: Device) => boolean): string => formatCount(devices.filter(of).length);
@@ -64,8 +67,12 @@ function endsSoon({ key_expires_at, key_expiry_disabled }: Device, { nowMs }: Pa
   return key_expiry_disabled !== true && at - nowMs < KEY_SOON_MS;
 }
 
-function one(status: StatusJson, name: string, strips: PresenceByName, state: PageState): View {
-  const device = status.devices.find((each) => each.name === name);
+function one(status: StatusJson, name: string, strips: Strips, state: PageState): View {
+  const wanted = state.params.get("network") ?? "";
+  const [only] = status.networks;
+  const device = devicesOf(status).find(
+    ({ name: own, network = only?.name }) => own === name && (wanted === "" || network === wanted),
+  );
   return html`<div class="stack">
     <a class="back-always" href="/devices">← All devices</a>
     <h2>${name}</h2>

@@ -6,6 +6,7 @@ import type {
 } from "../../../src/gen/presence-json.ts";
 import { formatPercent, formatSome } from "../format.ts";
 import { html, type View } from "../html.ts";
+import type { NetworkDevice } from "../monitor/scope.ts";
 
 const WINDOW_MS = 86_400_000;
 /** Within this time after the last observation its state still counts. */
@@ -24,20 +25,28 @@ interface Segment {
   readonly state: StripState;
 }
 
-/** Presence by the name of the device. */
-export type PresenceByName = ReadonlyMap<string, View>;
+/** The strip of a device. */
+export type Strips = (device: Pick<NetworkDevice, "name" | "network">) => View;
 
-/** The strips of all devices; of a name in several networks the first counts. */
-export function stripsOf(report: PresenceReport | undefined, nowMs: number): PresenceByName {
-  const strips = new Map<string, View>();
-  for (const network of report?.networks ?? [])
-    for (const device of network.devices)
-      if (!strips.has(device.name)) strips.set(device.name, strip(device, network, nowMs));
-  return strips;
+/** The strips of all devices, each of its own network; without one the first counts. */
+export function stripsOf(report: PresenceReport | undefined, nowMs: number): Strips {
+  const networks = (report?.networks ?? []).map((network) => ({
+    network,
+    // Of a name that several devices of one network have, the first counts.
+    byName: new Map(network.devices.toReversed().map((device) => [device.name, device])),
+  }));
+  return ({ name, network: wanted }) => {
+    for (const { network, byName } of networks) {
+      const device = byName.get(name);
+      if (device !== undefined && (wanted === undefined || wanted === network.name))
+        return strip(device, network, nowMs);
+    }
+    return noStrip;
+  };
 }
 
 /** For a device that has no presence yet. */
-export const noStrip: View = html`<span class="muted">not observed yet</span>`;
+const noStrip: View = html`<span class="muted">not observed yet</span>`;
 
 function strip(device: DevicePresence, network: NetworkPresence, nowMs: number): View {
   const segments = segmentsOf(device, network, nowMs);

@@ -1,7 +1,8 @@
 /** What waits for the reader: each with what to do about it, most urgent first. */
-import type { Device, StatusJson } from "../../../src/gen/status-json.ts";
+import type { StatusJson } from "../../../src/gen/status-json.ts";
 import { formatAge, formatSome } from "../format.ts";
 import { html, type Child, type View } from "../html.ts";
+import { deviceLink, devicesOf, type NetworkDevice } from "../monitor/scope.ts";
 import type { PageState } from "../page-state.ts";
 import { part } from "../pieces/section.ts";
 import { stateIcon, type State } from "../pieces/state.ts";
@@ -40,7 +41,7 @@ function monitorNeeds(status: StatusJson, state: PageState): readonly Need[] {
   return [
     ...ownKey(status, state),
     ...failingCollectors(status),
-    ...endingKeys(status.devices, state),
+    ...endingKeys(devicesOf(status), state),
     ...missingScopes(status),
   ];
 }
@@ -69,10 +70,10 @@ function failingCollectors({ collectors }: StatusJson): readonly Need[] {
   ];
 }
 
-function endingKeys(devices: readonly Device[], { nowMs }: PageState): readonly Need[] {
+function endingKeys(devices: readonly NetworkDevice[], { nowMs }: PageState): readonly Need[] {
   const ending = devices
     .filter(({ key_expiry_disabled: never }) => never !== true)
-    .map(({ name, key_expires_at }) => ({ name, at: Date.parse(key_expires_at ?? "") }))
+    .map((device) => ({ device, name: device.name, at: Date.parse(device.key_expires_at ?? "") }))
     .filter(({ at }) => at - nowMs < SOON_MS)
     .toSorted((a, b) => a.at - b.at);
   const [first] = ending;
@@ -85,7 +86,7 @@ function endingKeys(devices: readonly Device[], { nowMs }: PageState): readonly 
         ending.length === 1
           ? `The key of ${first.name} ${when}.`
           : `${formatSome(ending.length, "key")} of devices end within 14 days: ${listed(ending.map(({ name }) => name))}; the first ${when}.`,
-      href: ending.length === 1 ? `/devices/${encodeURIComponent(first.name)}` : "/devices",
+      href: ending.length === 1 ? deviceLink(first.device) : "/devices",
     },
   ];
 }

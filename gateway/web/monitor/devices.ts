@@ -1,12 +1,13 @@
 /** The device table, and one device: connection, expiry, version and routes. */
 import { formatAge, formatMoment } from "../format.ts";
-import { noStrip, type PresenceByName } from "../devices/strip.ts";
+import type { Strips } from "../devices/strip.ts";
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
 import { listView, type KeyValue } from "../pieces/key-values.ts";
 import { stateText, type State } from "../pieces/state.ts";
 import { table } from "../pieces/table.ts";
 import { moment } from "../pieces/time.ts";
+import { deviceLink, type NetworkDevice } from "./scope.ts";
 import type { Device } from "../../../src/gen/status-json.ts";
 
 /** A key that expires within this time is shown as a notice. */
@@ -14,16 +15,16 @@ const KEY_SOON_MS = 14 * 86_400_000;
 
 /** With presence, the strip of each device. */
 export function deviceTable(
-  rows: readonly Device[],
+  rows: readonly NetworkDevice[],
   state: PageState,
-  presence?: PresenceByName,
+  stripOf?: Strips,
 ): View {
-  return table(
+  return table<NetworkDevice>(
     {
       id: "devices",
       what: "devices",
       rows,
-      keyOf: ({ name, addrs }) => `${name} ${addrs[0] ?? ""}`,
+      keyOf: ({ network = "", name, addrs }) => `${network} ${name} ${addrs[0] ?? ""}`,
       empty:
         "No devices are known yet. The Collectors tab says whether the devices collector runs, and why it fails.",
       columns: [
@@ -41,13 +42,13 @@ export function deviceTable(
           order: onlineOrder,
           cell: (device) => onlineCell(device, state),
         },
-        ...(presence === undefined
+        ...(stripOf === undefined
           ? []
           : [
               {
                 key: "day",
                 title: "24 hours",
-                cell: ({ name }: Device) => presence.get(name) ?? noStrip,
+                cell: stripOf,
               },
             ]),
         {
@@ -93,14 +94,15 @@ export function deviceTable(
 
 /** Everything known of one device. */
 export function deviceFacts(
-  device: Device,
+  device: NetworkDevice,
   state: PageState,
-  presence: PresenceByName,
+  stripOf: Strips,
 ): readonly KeyValue[] {
-  const { hostname, os, os_version, user, tags, addrs, external } = device;
+  const { network, hostname, os, os_version, user, tags, addrs, external } = device;
   return [
+    network === undefined ? undefined : ["Network", network],
     ["State", onlineCell(device, state)],
-    ["24 hours", presence.get(device.name) ?? noStrip],
+    ["24 hours", stripOf(device)],
     ["Key expires", keyCell(device, state)],
     ["Version", versionCell(device)],
     ["Routes", routesCell(device)],
@@ -113,14 +115,15 @@ export function deviceFacts(
   ];
 }
 
-function nameCell({ name, hostname, external, tags }: Device): View {
+function nameCell(device: NetworkDevice): View {
+  const { name, hostname, external, tags } = device;
   const [first = name] = name.split(".");
   const details = [
     ...(first === name ? [] : [name]),
     ...(hostname === first || hostname === name ? [] : [hostname]),
     ...(external ? ["shared from another network"] : []),
   ];
-  return html`<span><a class="row-link" href=${`/devices/${encodeURIComponent(name)}`}><strong>${first}</strong></a>${details.length === 0 ? undefined : html`<small>${breakable(details.join(", "))}</small>`}${tags === undefined ? undefined : html`<small>${listView(tags)}</small>`}</span>`;
+  return html`<span><a class="row-link" href=${deviceLink(device)}><strong>${first}</strong></a>${details.length === 0 ? undefined : html`<small>${breakable(details.join(", "))}</small>`}${tags === undefined ? undefined : html`<small>${listView(tags)}</small>`}</span>`;
 }
 
 /** Names of hosts that are too long for their column are broken after a dot. */

@@ -102,10 +102,14 @@ function changesOf({ values }: Draft, form: FormName): number {
   return [...values.keys()].filter((name) => name.startsWith(PREFIXES[form])).length;
 }
 
+function hasProblem({ problems }: Draft, form: FormName): boolean {
+  return [...problems.keys()].some((name) => name.startsWith(PREFIXES[form]));
+}
+
 /** What saving the changed settings would recalculate. */
 function effects(changes: number, draft: Draft, preview: DedupConfigPreview | undefined): Child {
   if (changes === 0) return html`<p class="note">Nothing is changed.</p>`;
-  if ([...draft.problems.keys()].some((name) => name.startsWith(PREFIXES.analysis)))
+  if (hasProblem(draft, "analysis"))
     return html`<p class="error">A value is not valid: nothing can be saved.</p>`;
   if (preview === undefined) return html`<p class="note">Looking what this would recalculate …</p>`;
   const { recalculatedGroups, analysisStale, warnings } = preview;
@@ -119,11 +123,14 @@ function effects(changes: number, draft: Draft, preview: DedupConfigPreview | un
 
 function aiForm(settings: readonly Setting[], { draft }: SettingsMarks): View {
   const changes = changesOf(draft, "ai");
+  const effect = hasProblem(draft, "ai")
+    ? html`<p class="error">A value is not valid: nothing was saved.</p>`
+    : html`<p class="note">${changes === 0 ? "Nothing is changed." : "Nothing is recalculated."}</p>`;
   return html`<form class="panel" novalidate data-form="ai" aria-label="AI suggestions">${part(
     "AI suggestions",
     settingRows(settings, AI_LABELS, draft),
     html`<span>They hold from the next run on. Keys of providers are in the configuration file and never shown. <a href="/suggestions/costs">Costs</a></span>`,
-  )}${formActions("ai", changes > 0, html`<p class="note">${changes === 0 ? "Nothing is changed." : "Nothing is recalculated."}</p>`)}</form>`;
+  )}${formActions("ai", changes > 0, effect)}</form>`;
 }
 
 function filePart(): View {

@@ -139,3 +139,57 @@ describe.skipIf(chromiumPath === undefined)("the settings in a browser, while a 
     expect(await page.locator(".setting.changed").count()).toBe(0);
   });
 });
+
+describe.skipIf(chromiumPath === undefined)(
+  "the settings in a browser, when a save is refused",
+  () => {
+    it("say at the button that nothing was saved, and lead to the first field that is wrong", async () => {
+      const { page } = await openPage();
+      const aText = { ...aSetting, minimum: null, maximum: null, expects: "text", value: "" };
+      await stubApi(page, {
+        "GET /config/settings": () =>
+          data([
+            aSetting,
+            { ...aText, name: "ai.model" },
+            { ...aText, name: "ai.protectedTagNames" },
+          ]),
+        "PUT /config": () => ({
+          status: 400,
+          json: {
+            error: {
+              message: "The request is not valid.",
+              details: [
+                { path: ["ai.protectedTagNames"], message: "must be a list", code: "custom" },
+              ],
+            },
+          },
+        }),
+      });
+      // The server of these tests knows no settings, from which the island takes whether AI is on.
+      await page.route("**/settings/dedup", async (route) => {
+        const response = await route.fetch();
+        const body = (await response.text()).replace(
+          "</main>",
+          '<form data-form="ai"></form></main>',
+        );
+        await route.fulfill({ response, body });
+      });
+      await page.goto(`${await startDocumentPages()}/settings/dedup`);
+      await ready(page);
+      const form = page.getByRole("form", { name: "AI suggestions" });
+      const announced = form.locator("[aria-live=polite]");
+      const [model, tags] = [form.getByRole("textbox").first(), form.getByRole("textbox").last()];
+      await tags.fill("x");
+      await model.fill("y");
+      expect(await announced.innerText()).toBe("Nothing is recalculated.");
+      await form.getByRole("button", { name: "Save" }).click();
+      await form.getByText("must be a list").waitFor();
+      expect(await announced.innerText()).toBe("A value is not valid: nothing was saved.");
+      await expect
+        .poll(() => page.evaluate(() => document.activeElement?.getAttribute("data-setting")))
+        .toBe("ai.protectedTagNames");
+      await tags.fill("");
+      expect(await announced.innerText()).toBe("Nothing is recalculated.");
+    });
+  },
+);
