@@ -384,6 +384,22 @@ describe("taking a plan back", () => {
     expect(existsSync(one.path("b.txt"))).toBe(false);
   });
 
+  it("tells another file at the old path from the one that is gone from the trash", async () => {
+    const one = disk();
+    await apply(one);
+    unlinkSync(join(one.home, "Trash/files/a.txt"));
+    writeFileSync(one.path("a.txt"), "text 7");
+    const outcomes = await takeBack(one);
+    expect(kinds(outcomes)).toEqual(["restored", "restored", "not restored"]);
+    expect(outcomes[2]).toMatchObject({
+      reason: expect.stringMatching(
+        /^is not in the trash any more: .*another file is in its place/,
+      ),
+    });
+    expect(existsSync(one.undo)).toBe(true);
+    expect(readFileSync(one.path("a.txt"), "utf8")).toBe("text 7");
+  });
+
   it("makes a folder again that is gone, and refuses one that became a link", async () => {
     const one = disk();
     await apply(one);
