@@ -163,6 +163,22 @@ describe("documents of several paths", () => {
     expect(refsOf(corpus)).toEqual(["/a", "/b"]);
   });
 
+  it("of a hard-linked file are one where a bind mount shows one name twice", async () => {
+    const stats = { dev: 1n, ino: 7n, nlink: 2n, size: 1n, mtimeNs: 1n, isFile: () => true };
+    const files = [
+      ["/real/a", 5n],
+      ["/mounted/a", 5n],
+      ["/elsewhere/a", 6n],
+    ] as const;
+    const claimed = files.map(([path, ino]) => ({
+      path,
+      stats: stats as BigIntStats,
+      folder: { dev: 1n, ino },
+    }));
+    const corpus = await readArchives([claimingArchive("/", claimed)], ["/"]);
+    expect(refsOf(corpus)).toEqual(["/real/a", "/elsewhere/a"]);
+  });
+
   it("are read once where they are lines of a file that is given twice", async () => {
     const folder = folderWith({
       "l.jsonl": '{"id":"x","content":"one text"}\n{"id":"y","content":"another"}\n',

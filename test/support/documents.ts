@@ -90,6 +90,8 @@ interface PdfOptions {
   readonly trailer?: string;
   /** The font of all pages. */
   readonly font?: string;
+  /** Annotations of the first page, e.g. the fields of a form. */
+  readonly annotations?: readonly string[];
 }
 
 const HELVETICA =
@@ -100,16 +102,17 @@ export function pdf(pages: readonly PdfPage[], options: PdfOptions = {}): Uint8A
   const first = 5;
   const kids = pages.map((_, at) => `${first + 2 * at} 0 R`).join(" ");
   const objects: Uint8Array[] = [
-    `<< /Type /Catalog /Pages 2 0 R >>`,
+    `<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [] >> >>`,
     `<< /Type /Pages /Kids [${kids}] /Count ${pages.length} >>`,
     options.font ?? HELVETICA,
     `<< /Title (${options.title ?? ""}) /CreationDate (D:20240229120000+01'00') >>`,
   ].map((text) => Buffer.from(text));
   for (const [at, page] of pages.entries()) {
     const { dictionary, stream } = typeof page === "string" ? textStream(page) : page;
+    const annotations = at === 0 ? (options.annotations ?? []).join(" ") : "";
     objects.push(
       Buffer.from(
-        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents ${first + 2 * at + 1} 0 R /Resources << /Font << /F1 3 0 R >> >> >>`,
+        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents ${first + 2 * at + 1} 0 R /Resources << /Font << /F1 3 0 R >> >> /Annots [${annotations}] >>`,
       ),
       Buffer.concat([
         Buffer.from(`<< /Length ${stream.byteLength} ${dictionary} >>\nstream\n`),

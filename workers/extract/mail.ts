@@ -1,6 +1,7 @@
 /** A mail (RFC 5322, MIME): its subject and body, and its attachments as members. */
 import PostalMime from "postal-mime";
 import type { Address, Attachment, Email } from "postal-mime";
+import { readText } from "../text/read-text.ts";
 import { Refusal } from "./extractor.ts";
 import type { Extractor, Member } from "./extractor.ts";
 import { htmlToText } from "./html.ts";
@@ -76,15 +77,30 @@ function onlyMailOf(mbox: Uint8Array): Uint8Array {
   return mbox.subarray(mbox.indexOf(10) + 1);
 }
 
-function bodyOf(
-  { text = "", html = "" }: Email,
-  units: number,
-): { readonly text: string; readonly complete: boolean } {
-  if (text.trim() !== "") return { text, complete: true };
+interface Body {
+  readonly text: string;
+  readonly complete: boolean;
+}
+
+/**
+ * The alternative with more words, the plain one when they have as many: one of them may only say
+ * that the other is to be read.
+ */
+function bodyOf({ text = "", html = "" }: Email, units: number): Body {
+  const plain = { text, complete: true };
+  if (html.trim() === "") return plain;
   // Markup takes several times the space of its text; what is beyond is cut off.
   const limit = 8 * units;
-  const body = htmlToText(html.slice(0, limit));
-  return { text: body.text, complete: body.complete && html.length <= limit };
+  const page = htmlToText(html.slice(0, limit));
+  const marked = { text: page.text, complete: page.complete && html.length <= limit };
+  if (wordsOf(text) < wordsOf(marked.text)) return marked;
+  // What was not read of the page may say more than this text.
+  return text.trim() === "" ? marked : { text, complete: marked.complete };
+}
+
+/** As the analysis counts them. */
+function wordsOf(text: string): number {
+  return readText(text, 1).words;
 }
 
 function nameOf(from: Address): string | undefined {

@@ -1,4 +1,4 @@
-/** The text layer of a PDF, by pdf.js. */
+/** The text layer of a PDF, with what its form fields and notes say, by pdf.js. */
 import { getDocumentProxy } from "unpdf";
 import { stopped } from "../control.ts";
 import { withBoundedBuffers } from "./bounded-buffers.ts";
@@ -19,6 +19,7 @@ interface Losses {
 }
 
 type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;
+type PdfPage = Awaited<ReturnType<PdfDocument["getPage"]>>;
 
 const options = {
   // Errors of a page are its own; warnings would go to the console.
@@ -68,6 +69,7 @@ async function read(
   const { units } = extraction;
   const pages: string[] = [];
   let length = 0;
+  let hasTextLayer = false;
   let broken = 0;
   let number = 1;
   const last = Math.min(document.numPages, MAX_PAGES);
@@ -75,19 +77,21 @@ async function read(
     if (extraction.cancelled()) throw stopped();
     const refusedBefore = refused();
     try {
-      const text = await readPage(document, number, units - length);
-      pages.push(text);
-      length += text.length;
+      for await (const { text, drawn } of readPage(document, number, units - length)) {
+        pages.push(text);
+        length += text.length;
+        hasTextLayer ||= drawn && text.trim() !== "";
+      }
       // Behind the first operators of a page, pdf.js takes an error for the end of the page.
       if (refused() > refusedBefore) broken += 1;
     } catch {
       broken += 1;
     }
   }
-  const text = pages.join("\n");
-  if (text.trim() === "") throw withoutText(broken, maps);
+  // Notes and fields alone do not stand for a scan: many scans have the same ones.
+  if (!hasTextLayer) throw withoutText(broken, maps);
   return {
-    text,
+    text: pages.join("\n"),
     // A text without some of its pages is no whole text.
     truncated: number <= document.numPages || broken > 0 || maps.size > 0,
     ...(await propertiesOf(document)),
@@ -110,8 +114,31 @@ function withoutText(broken: number, maps: ReadonlySet<string>): Refusal {
     : new Refusal("no text layer (needs OCR)", "has no text layer and needs OCR", false);
 }
 
-async function readPage(document: PdfDocument, number: number, units: number): Promise<string> {
+interface PageText {
+  readonly text: string;
+  /** Drawn by the page itself, and not of a field or note. */
+  readonly drawn: boolean;
+}
+
+/** The text of a page, then that of its fields and notes, if any. */
+async function* readPage(
+  document: PdfDocument,
+  number: number,
+  units: number,
+): AsyncGenerator<PageText> {
   const page = await document.getPage(number);
+  try {
+    const text = await readDrawn(page, units);
+    yield { text, drawn: true };
+    if (text.length > units) return;
+    const entries = await readEntries(page, units - text.length);
+    if (entries !== "") yield { text: entries, drawn: false };
+  } finally {
+    page.cleanup();
+  }
+}
+
+async function readDrawn(page: PdfPage, units: number): Promise<string> {
   const reader = page.streamTextContent().getReader();
   let text = "";
   try {
@@ -124,8 +151,72 @@ async function readPage(document: PdfDocument, number: number, units: number): P
     }
   } finally {
     await reader.cancel(new Error("enough")).catch(() => undefined);
-    page.cleanup();
   }
+}
+
+/** A line for each field that is filled in and each free text that are shown. */
+async function readEntries(page: PdfPage, units: number): Promise<string> {
+  let text = "";
+  for (const annotation of (await page.getAnnotations()) as Annotation[]) {
+    const entry = entryOf(annotation);
+    if (entry !== "") text += text === "" ? entry : `\n${entry}`;
+    if (text.length > units) break;
+  }
+  return text;
+}
+
+/** What is used of an annotation of pdf.js, whose own type is `any`. */
+interface Annotation {
+  readonly subtype?: string;
+  readonly annotationFlags?: number;
+  readonly contentsObj?: { readonly str: string };
+  readonly fieldType?: string | null;
+  readonly fieldName?: string;
+  /** Of a check box or radio button: the choice of its whole group. */
+  readonly fieldValue?: string | readonly string[] | null;
+  readonly password?: boolean;
+  readonly checkBox?: boolean;
+  readonly radioButton?: boolean;
+  /** The choice that a check box stands for. */
+  readonly exportValue?: string;
+  /** The choice that a radio button stands for. */
+  readonly buttonValue?: string | null;
+  readonly options?: readonly { readonly exportValue: string; readonly displayValue: string }[];
+}
+
+/** Flags of ISO 32000-1, table 165: Hidden and NoView. */
+const NOT_SHOWN = 2 | 32;
+
+/** A value has the name of its field: the same value in another field is another text. */
+function entryOf(annotation: Annotation): string {
+  const { subtype, annotationFlags = 0, contentsObj, fieldName = "" } = annotation;
+  if ((annotationFlags & NOT_SHOWN) !== 0) return "";
+  if (subtype === "FreeText") return (contentsObj?.str ?? "").trim();
+  const value = valueOf(annotation).trim();
+  return value === "" ? "" : `${fieldName}: ${value}`.toWellFormed();
+}
+
+function valueOf(field: Annotation): string {
+  const { fieldType, fieldValue, options = [] } = field;
+  const values = typeof fieldValue === "string" ? [fieldValue] : (fieldValue ?? []);
+  switch (fieldType) {
+    case "Tx":
+      return field.password === true ? "" : values.join("\n");
+    case "Ch":
+      return values
+        .map((value) => options.find((each) => each.exportValue === value)?.displayValue ?? value)
+        .join(", ");
+    case "Btn":
+      return isOn(field) ? values.join(", ") : "";
+    default:
+      return "";
+  }
+}
+
+function isOn({ checkBox, radioButton, fieldValue, exportValue, buttonValue }: Annotation) {
+  if (fieldValue === "Off") return false;
+  if (checkBox === true) return fieldValue === exportValue;
+  return radioButton === true && fieldValue === buttonValue;
 }
 
 /** Broken properties are no reason to refuse a text. */

@@ -79,7 +79,16 @@ export function readLine(
   }
   const record = readRecord(value, number, fields);
   if ("wrong" in record) return broken(record.wrong);
-  return { record, version: hash("sha256", bytes, "hex") };
+  return { record, version: versionOf(bytes, fields) };
+}
+
+/**
+ * A line whose text is read from another field has another version. The usual fields, and that of
+ * the id, which is the ref, are no part of it.
+ */
+function versionOf(line: Buffer, { text }: LineFields): string {
+  const version = hash("sha256", line, "hex");
+  return text === undefined ? version : `${version}:${text}`;
 }
 
 function isBlank(bytes: Uint8Array): boolean {

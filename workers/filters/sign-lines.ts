@@ -21,15 +21,13 @@ interface Document {
 /** Signs the lines. Throws `cancelled`. */
 export function run(input: SignLinesInput, control: TaskControl): SignLinesOutput {
   const { documents, leftOut, digests } = digestLines(input, control);
-  const { numPermutations, ngramSize } = input.parameters;
+  const { numPermutations } = input.parameters;
   const block = digests.block && readBlock(digests.block);
   const lines: string[] = [];
-  let signed = 0;
   for (const [at, { number, id, text }] of documents.entries()) {
     const words = digests.wordCounts[at] ?? 0;
-    // The block holds the texts that have a phrase.
-    const slot = words >= ngramSize ? signed++ : undefined;
-    if (block === undefined || slot === undefined || words < input.minWords) {
+    const slot = digests.slots?.[at] ?? -1;
+    if (block === undefined || slot < 0 || words < input.minWords) {
       leftOut.push({ number, reason: reasonOf(words, input) });
       continue;
     }

@@ -43,6 +43,8 @@ export interface DigestedTexts {
   readonly keptUnits: Uint32Array<ArrayBuffer>;
   /** A block of signatures, when they were wanted. */
   readonly block?: ArrayBuffer;
+  /** Where the signature of each text stands in the block; -1 for a text that has none. */
+  readonly slots?: Int32Array<ArrayBuffer>;
 }
 
 /** Takes texts until `end`. */
@@ -63,6 +65,7 @@ export function createDigester(request: DigestRequest, control: TaskControl): Di
   const keptUnits: number[] = [];
   const texts: Uint8Array[] = [];
   const signatures: Signature[] = [];
+  const slots: number[] = [];
   return {
     add(input) {
       if (control.cancelled()) throw stopped();
@@ -71,7 +74,7 @@ export function createDigester(request: DigestRequest, control: TaskControl): Di
       wordCounts.push(words);
       keptUnits.push(kept);
       texts.push(stored);
-      if (signature) signatures.push(signature);
+      slots.push(signature ? signatures.push(signature) - 1 : -1);
       control.step(1);
     },
     end() {
@@ -93,8 +96,10 @@ export function createDigester(request: DigestRequest, control: TaskControl): Di
       const { fingerprint, parameters } = request.sign;
       const shape = { sketchSize: parameters.numPermutations, numBands: parameters.numBands };
       const block = writeBlock(fingerprint, shape, signatures);
-      control.transfer(block);
-      return { ...digested, block };
+      const signed = { block, slots: Int32Array.from(slots) };
+      control.transfer(signed.block);
+      control.transfer(signed.slots.buffer);
+      return { ...digested, ...signed };
     },
   };
 }

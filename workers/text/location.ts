@@ -3,6 +3,7 @@
  * location travels as bytes in the place of a text; it begins with a byte that no UTF-8 holds.
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { decodeUtf8 } from "./decode.ts";
 import { identify } from "./signature.ts";
 
 /** A stretch of a file. */
@@ -66,7 +67,9 @@ const GONE = new Uint8Array(0);
 /** The text of a line; nothing when the file has changed and this is no line any more. */
 function textOfLine(line: Buffer, field = "content"): Uint8Array | undefined {
   try {
-    const value = JSON.parse(line.toString("utf8")) as Readonly<Record<string, unknown>> | null;
+    // As lines are read first: a line may begin with a byte order mark.
+    const json = decodeUtf8(line, true) ?? "";
+    const value = JSON.parse(json) as Readonly<Record<string, unknown>> | null;
     const text = value?.[field];
     return typeof text === "string" ? Buffer.from(text.toWellFormed()) : undefined;
   } catch {

@@ -49,8 +49,8 @@ export function deletePlanHandlers(deps: DeletePlanApiDeps): BoundService {
       data: { groupIds: await changeGroups(deps, groupIds, withdrawGroup, signal) },
     }),
     async acceptExactCopies(_request, { signal }) {
-      const { ids, more } = await exactCopies(deps, signal);
-      return { data: { groupIds: await changeGroups(deps, ids, acceptGroup, signal), more } };
+      const { ids, more } = await findExactCopies(deps, signal);
+      return { data: { groupIds: await changeGroups(deps, ids, acceptExactCopies, signal), more } };
     },
   });
 }
@@ -73,7 +73,7 @@ async function changeGroups(
 }
 
 /** Pending groups outside the plan whose members have one whole text. Yields to other work. */
-async function exactCopies(
+async function findExactCopies(
   { env, index }: DeletePlanApiDeps,
   signal: AbortSignal,
 ): Promise<{ readonly ids: readonly string[]; readonly more: boolean }> {
@@ -86,6 +86,11 @@ async function exactCopies(
     found.push(id);
   }
   return { ids: found, more: false };
+}
+
+/** A text may have changed since the group was found. */
+function acceptExactCopies(tx: Tx, index: GroupIndex, id: string, nowMs: number): boolean {
+  return isExactCopies(tx, readGroup(tx, id)) && acceptGroup(tx, index, id, nowMs);
 }
 
 function isExactCopies(snapshot: Snapshot, group: StoredGroup | undefined): boolean {

@@ -4,7 +4,7 @@
  */
 import type { BigIntStats } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
-import { resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { versionOf } from "../../../workers/text/location.ts";
 
 /** A file that an archive is about to read. */
@@ -13,6 +13,8 @@ export interface FileToClaim {
   readonly path: string;
   /** Undefined for what cannot be looked up; reading it says why. */
   readonly stats: BigIntStats | undefined;
+  /** The folder that holds this name; absent for a file of one name. */
+  readonly folder?: Pick<BigIntStats, "dev" | "ino"> | undefined;
 }
 
 /** Whether a file is the asking archive's to read, and was not claimed before. */
@@ -20,34 +22,52 @@ export type Claim = (file: FileToClaim) => boolean;
 
 /** A file as it is claimed. Never rejects. */
 export async function fileToClaim(path: string): Promise<FileToClaim> {
-  const [real, { stats }] = await Promise.all([
+  const [real, stats] = await Promise.all([
     // A pipe without a name, such as that of `<(produce lines)`, has no real path and is one of its
     // own.
     realpath(path).catch(() => resolve(path)),
-    realFileToClaim(path),
+    lookUp(path),
   ]);
-  return { path: real, stats };
+  return await withFolder({ path: real, stats });
 }
 
 /** The same for a path that is known to be a real one. */
 export async function realFileToClaim(path: string): Promise<FileToClaim> {
-  return { path, stats: await stat(path, { bigint: true }).catch(() => undefined) };
+  return await withFolder({ path, stats: await lookUp(path) });
+}
+
+async function withFolder(file: FileToClaim): Promise<FileToClaim> {
+  const { path, stats } = file;
+  return stats !== undefined && stats.nlink > 1n
+    ? { ...file, folder: await lookUp(dirname(path)) }
+    : file;
+}
+
+async function lookUp(path: string): Promise<BigIntStats | undefined> {
+  return await stat(path, { bigint: true }).catch(() => undefined);
 }
 
 /**
  * Claims for one run. A bind mount, or a disk that ignores case, gives a file several real paths, so
- * a file has as many claims as it has names. Of two hard links one may go while the other stays:
- * they are two documents, as copies are. `byPath` is needed only where a path may come twice. Memory:
- * about 100 bytes a file, and its path with `byPath`.
+ * a file has as many claims as it has names, and each name in a folder has one. Of two hard links
+ * one may go while the other stays: they are two documents, as copies are. `byPath` is needed only
+ * where a path may come twice. Memory: about 100 bytes a file, its path with `byPath`, and about 150
+ * bytes for each name of a hard-linked file.
  */
 export function createClaims({ byPath }: { readonly byPath: boolean }): Claim {
   const paths = new Set<string>();
   const claims = new Map<string, number>();
-  return ({ path, stats }) => {
+  const names = new Set<string>();
+  return ({ path, stats, folder }) => {
     if (paths.has(path)) return false;
     if (byPath) paths.add(path);
     const file = stats && identityOf(stats);
     if (file === undefined) return true;
+    if (folder !== undefined && folder.ino !== 0n) {
+      const name = `${file}:${folder.dev}:${folder.ino}/${basename(path)}`;
+      if (names.has(name)) return false;
+      names.add(name);
+    }
     const before = claims.get(file) ?? 0;
     claims.set(file, before + 1);
     // Some file systems count no names.

@@ -47,25 +47,29 @@ export function undoPathOf(planPath: string): string {
 export async function openUndoLog(path: string, plan?: string): Promise<UndoLog> {
   const text = await readWhole(path);
   const records = new Map<string, UndoRecord>();
-  let whole = text?.slice(0, text.lastIndexOf("\n") + 1);
+  const whole = text?.slice(0, text.lastIndexOf("\n") + 1);
   if (whole !== undefined) {
     const [head = "", ...lines] = whole.split("\n");
     checkHead(head, path, plan);
     for (const [index, line] of lines.entries())
       if (line !== "") keep(records, parseRecord(line, `${path}: line ${index + 2}`));
   }
-  let started = text !== undefined;
+  let wholeBytes = Buffer.byteLength(whole ?? "");
+  // A kill or a failed write cut the last line; its move was not begun.
+  let endsInPart = text !== whole;
   return {
     path,
     records,
     async append(record) {
-      // A kill cut the last line; its move was not begun.
-      if (whole !== undefined) await truncate(path, Buffer.byteLength(whole));
-      whole = undefined;
+      const fresh = wholeBytes === 0;
+      if (endsInPart && !fresh) await truncate(path, wholeBytes);
+      endsInPart = true;
       const first = { format: FORMAT, version: VERSION, plan };
-      const head = started ? "" : `${JSON.stringify(first)}\n`;
-      await appendDurably(path, `${head}${JSON.stringify(record)}\n`, !started);
-      started = true;
+      const head = fresh ? `${JSON.stringify(first)}\n` : "";
+      const lines = `${head}${JSON.stringify(record)}\n`;
+      await appendDurably(path, lines, fresh);
+      endsInPart = false;
+      wholeBytes += Buffer.byteLength(lines);
       keep(records, record);
     },
     remove: () => unlink(path),

@@ -43,8 +43,11 @@ async function undoOne(record: UndoRecord, { signal, trial }: UndoDeps): Promise
   try {
     const isBack = await exists(from);
     if (!(await exists(to))) {
-      if (!isBack)
-        return { kind: "not restored", record, reason: `is not in the trash any more: ${to}` };
+      const gone = `is not in the trash any more: ${to}`;
+      if (!isBack) return { kind: "not restored", record, reason: gone };
+      const state = await readFileState(from, signal);
+      if ("problem" in state || state.sha256 !== record.sha256)
+        return { kind: "not restored", record, reason: `${gone}; another file is in its place` };
       if (!trial) await forgetPlace(record);
       return { kind: "in place", record };
     }

@@ -192,6 +192,28 @@ describe("accepting a group", () => {
   });
 });
 
+describe("accepting all exact copies", () => {
+  it("leaves out a group of which a text changes before it is accepted", async () => {
+    const api = await open();
+    let changes = 0;
+    const write: typeof api.env.write = async (work) => {
+      if (changes++ === 0) await api.put(5, `${prose(2)} and more`);
+      return await api.env.write(work);
+    };
+    const env = {
+      read: api.env.read.bind(api.env),
+      scan: api.env.scan.bind(api.env),
+      write,
+    } as typeof api.env;
+    const changing = serve({ ...api, env });
+    expect(await changing.ask(acceptExactCopies, {})).toEqual({
+      data: { groupIds: [], more: false },
+    });
+    expect(changes).toBe(1);
+    expect(await planOf(api)).toEqual({});
+  });
+});
+
 async function change(api: Api, docNo: number, fields: object): Promise<void> {
   const row = api.documents.row(docNo);
   await api.env.write((tx) =>

@@ -113,6 +113,20 @@ describe("a folder as an archive", () => {
     ]);
   });
 
+  it("has the folder of each name of a hard-linked file claimed", async () => {
+    const folder = folderWith({ "a.txt": "one text", "b.txt": "another", "c/d.txt": "third" });
+    linkSync(join(folder, "a.txt"), join(folder, "c/a.txt"));
+    const asked: FileToClaim[] = [];
+    await readAll(archiveOf(folder), { claim: (file) => asked.push(file) > 0 });
+    const inodeOf = (path: string): bigint => statSync(path, { bigint: true }).ino;
+    expect(asked.map((file) => [file.path.slice(folder.length + 1), file.folder?.ino])).toEqual([
+      ["a.txt", inodeOf(folder)],
+      ["b.txt", undefined],
+      ["c/a.txt", inodeOf(join(folder, "c"))],
+      ["c/d.txt", undefined],
+    ]);
+  });
+
   it("reads UTF-8, UTF-16 and Windows-1252, and passes over what is not text", async () => {
     const folder = folderWith({
       "bom.txt": "\ufeffwith mark",

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { hash } from "node:crypto";
 import { appendFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -215,6 +216,28 @@ describe("JSON Lines as an archive", () => {
       "document",
       "document",
     ]);
+  });
+
+  it("reads a known line again when its text is in another field by now", async () => {
+    type Known = (ref: string, version: string) => boolean;
+    const line = '{"id":"a","content":"1","body":"2","note":"3"}\n';
+    const read = async (text: string | undefined, known: Known = () => false) => {
+      const path = join(folderWith({ lines: line }), "lines");
+      const archive = createJsonlArchive(
+        { pool: createInlinePool() },
+        { name: "lines", source: { path }, fields: { text } },
+      );
+      return await readAll(archive, { known });
+    };
+    const [before] = documentsOf(await read(undefined));
+    const known = (_ref: string, version: string): boolean => version === before?.version;
+    expect(before?.version).toBe(hash("sha256", line.trimEnd()));
+    expect(await read(undefined, known)).toMatchObject([{ kind: "unchanged" }]);
+    expect(await read("body", known)).toMatchObject([{ kind: "document", text: "2" }]);
+    const versions = await Promise.all(
+      [undefined, "body", "note"].map(async (text) => documentsOf(await read(text))[0]?.version),
+    );
+    expect(new Set(versions).size).toBe(3);
   });
 
   const CHANGED = "lines: changed: was changed while it was read, so that lines may be missing";

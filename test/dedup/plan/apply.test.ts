@@ -15,8 +15,10 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import { open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { removeTemporaryFolders, temporaryFolder } from "../../contract/daemon.ts";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { createTrash } from "../../../src/dedup/trash/trash.ts";
@@ -326,6 +328,39 @@ describe("a run that was killed", () => {
   });
 });
 
+describe("a write of the undo file that fails", () => {
+  /** The next write of a file ends after half of it: the disk is full. */
+  async function failNextWrite(): Promise<void> {
+    const file = await open(import.meta.filename);
+    const prototype = Object.getPrototypeOf(file) as FileHandle;
+    await file.close();
+    vi.spyOn(prototype, "writeFile").mockImplementationOnce(async function (
+      this: FileHandle,
+      text,
+    ) {
+      const half = String(text);
+      await this.write(half.slice(0, half.length / 2));
+      throw Object.assign(new Error("no space left"), { code: "ENOSPC" });
+    });
+  }
+
+  it.each([0, 1])("leaves file %i, and an undo file that is whole", async (failing) => {
+    const one = disk();
+    const { undo, plan, trash } = one;
+    const log = await openUndoLog(undo, PLAN);
+    const signal = new AbortController().signal;
+    if (failing === 0) await failNextWrite();
+    const outcomes: string[] = [];
+    for await (const { kind } of applyPlan(plan, { trash, log, clock, signal, trial: false })) {
+      outcomes.push(kind);
+      if (outcomes.length === failing) await failNextWrite();
+    }
+    expect(outcomes).toEqual([0, 1, 2].map((at) => (at === failing ? "left" : "moved")));
+    expect(kinds(await takeBack(one))).toEqual(["restored", "restored"]);
+    expect(Object.values(contents(one.files))).toEqual(["text 1", "text 2", "text 3", "text 0"]);
+  });
+});
+
 describe("taking a plan back", () => {
   it("never replaces a file, and leaves the undo file for what is not back", async () => {
     const one = disk();
@@ -347,6 +382,22 @@ describe("taking a plan back", () => {
     writeFileSync(join(one.home, "Trash/files/b.txt"), "another");
     expect(kinds(await takeBack(one))).toEqual(["restored", "not restored", "not restored"]);
     expect(existsSync(one.path("b.txt"))).toBe(false);
+  });
+
+  it("tells another file at the old path from the one that is gone from the trash", async () => {
+    const one = disk();
+    await apply(one);
+    unlinkSync(join(one.home, "Trash/files/a.txt"));
+    writeFileSync(one.path("a.txt"), "text 7");
+    const outcomes = await takeBack(one);
+    expect(kinds(outcomes)).toEqual(["restored", "restored", "not restored"]);
+    expect(outcomes[2]).toMatchObject({
+      reason: expect.stringMatching(
+        /^is not in the trash any more: .*another file is in its place/,
+      ),
+    });
+    expect(existsSync(one.undo)).toBe(true);
+    expect(readFileSync(one.path("a.txt"), "utf8")).toBe("text 7");
   });
 
   it("makes a folder again that is gone, and refuses one that became a link", async () => {

@@ -10,6 +10,25 @@ const headers = {
   Date: "Thu, 29 Feb 2024 10:00:00 +0000",
 };
 
+function alternatives(plain: string, html: string): string {
+  const part = (type: string, content: string): string[] => [
+    "--part",
+    `Content-Type: ${type}; charset=utf-8`,
+    "",
+    ...content.split("\n"),
+  ];
+  return [
+    "From: a@example.com",
+    "Subject: S",
+    'Content-Type: multipart/alternative; boundary="part"',
+    "",
+    ...part("text/plain", plain),
+    ...part("text/html", html),
+    "--part--",
+    "",
+  ].join("\r\n");
+}
+
 async function outcomes(name: string, content: Uint8Array): Promise<string[]> {
   return (await itemsOf(name, content)).map((item) =>
     item.kind === "text"
@@ -95,6 +114,30 @@ describe("a mail", () => {
       "From: a@example.com\r\nSubject: S\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>Hello <b>you</b></p>",
     );
     expect((await textOf("a.eml", html)).text).toBe("S\n\nHello you");
+  });
+
+  it("is read by the alternative with more words, by the plain one when both have as many", async () => {
+    const body = async (plain: string, html: string): Promise<string> =>
+      (await textOf("a.eml", alternatives(plain, html))).text.trim();
+    const stub = "Your program does not support HTML.";
+    const statement = (sum: number): string =>
+      `<p>Dear customer,</p><p>your statement of March shows <b>${sum}</b> euros.</p>`;
+    expect(await body(stub, statement(12))).toBe(
+      "S\n\nDear customer,\n\nyour statement of March shows 12 euros.",
+    );
+    expect(await body(stub, statement(12))).not.toBe(await body(stub, statement(13)));
+    const letter = "Dear customer,\nyour statement of March shows 12 euros.";
+    expect(await body(letter, "<p>Read the plain text.</p>")).toBe(`S\n\n${letter}`);
+    expect(await body("one two (plain)", "<p>one two (marked)</p>")).toBe("S\n\none two (plain)");
+    expect(await body("the plain text", "<p> </p>")).toBe("S\n\nthe plain text");
+  });
+
+  it("of which not all HTML is read is no whole text", async () => {
+    const content = alternatives("five words of plain text", `${"<i></i>".repeat(200)}more`);
+    expect(await textOf("a.eml", content, { units: 100 })).toMatchObject({
+      text: expect.stringContaining("five words") as string,
+      truncated: true,
+    });
   });
 
   it("goes into attached mails, and no deeper than five", async () => {

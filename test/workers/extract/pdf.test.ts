@@ -3,6 +3,11 @@ import { describe, expect, it } from "vitest";
 import { pdf } from "../../support/documents.ts";
 import { refusalOf, textOf } from "./extracting.ts";
 
+const field = (entries: string): string =>
+  `<< /Type /Annot /Subtype /Widget /Rect [0 0 9 9] ${entries} >>`;
+const button = (entries: string, choice: string): string =>
+  field(`/FT /Btn ${entries} /AP << /N << /${choice} 4 0 R /Off 4 0 R >> >>`);
+
 describe("a PDF", () => {
   it("gives the text of its pages, with its title and date", async () => {
     const text = await textOf(
@@ -23,6 +28,51 @@ describe("a PDF", () => {
     expect((await textOf("a.txt", bytes)).text).toBe("words");
     const behind = Buffer.concat([Buffer.from("\n\n"), bytes]);
     expect((await textOf("a.pdf", behind)).text).toBe("words");
+  });
+
+  it("has the values of its form and its free texts behind the text of the page", async () => {
+    const text = await textOf(
+      "a.pdf",
+      pdf(["Application", "page two"], {
+        annotations: [
+          field("/FT /Tx /T (name) /V (Ann Author)"),
+          field("/FT /Tx /T (empty) /V ()"),
+          field("/FT /Tx /T (hidden) /V (not shown) /F 2"),
+          field("/FT /Tx /T (unseen) /V (not shown) /F 32"),
+          field(`/FT /Tx /T (pin) /Ff ${2 ** 13} /V (1234)`),
+          field("/FT /Ch /T (country) /Opt [[(de) (Germany)] [(fr) (France)]] /V (fr)"),
+          button("/T (member) /V /Yes /AS /Yes", "Yes"),
+          button("/T (guest) /V /Off /AS /Off", "Yes"),
+          button(`/T (size) /Ff ${2 ** 15} /V /large /AS /large`, "large"),
+          button(`/T (size) /Ff ${2 ** 15} /V /large /AS /Off`, "small"),
+          "<< /Type /Annot /Subtype /FreeText /Rect [0 0 9 9] /Contents (to be paid) >>",
+          "<< /Type /Annot /Subtype /Link /Rect [0 0 9 9] /Contents (a link) >>",
+        ],
+      }),
+    );
+    expect(text.text.split("\n")).toEqual([
+      "Application",
+      "to be paid",
+      "name: Ann Author",
+      "country: France",
+      "member: Yes",
+      "size: large",
+      "page two",
+    ]);
+    expect(text.truncated).toBe(false);
+  });
+
+  it("keeps no more of its form than a document keeps", async () => {
+    const annotations = Array.from({ length: 100 }, (_, at) =>
+      field(`/FT /Tx /T (f${at}) /V (${"word ".repeat(20)})`),
+    );
+    const text = await textOf("a.pdf", pdf(["Form"], { annotations }), { units: 1_000 });
+    expect([text.text.length, text.truncated]).toEqual([1_000, true]);
+  });
+
+  it("that is a scan with a note needs OCR: the note does not stand for it", async () => {
+    const note = "<< /Type /Annot /Subtype /FreeText /Rect [0 0 9 9] /Contents (PAID) >>";
+    expect(await refusalOf("a.pdf", pdf([""], { annotations: [note] }))).toMatch(/needs OCR/);
   });
 
   it("without text says that it needs OCR, apart from failures", async () => {

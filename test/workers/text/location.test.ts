@@ -43,6 +43,7 @@ describe("the location of a text", () => {
     ["lines", `${lines.join("\n")}\n`],
     ["lines that end with CRLF and the last one with nothing", lines.join("\r\n")],
     ["lines behind a byte order mark, with an empty one", `\ufeff${lines.join("\n\n")}\n`],
+    ["lines that each begin with a byte order mark", `\ufeff${lines.join("\n\ufeff")}\n`],
   ] as const)
     it(`gives each text of ${kind}`, async () => {
       const path = join(temporaryFolder(), "corpus.jsonl");
