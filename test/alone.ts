@@ -12,6 +12,7 @@ export const ALONE: Readonly<Record<string, string>> = {
   "test/faults/slow-clients.test.ts": "measures the resident memory of its process",
   "test/faults/state/failing-calls.test.ts": "replaces node:fs",
   "test/faults/workers.test.ts": "counts the message ports of its process",
+  "test/gateway/web/browser/clock.test.ts": "replaces fetch of its process",
   "test/kernel/client/faults.test.ts": "measures the off-heap memory of its process",
   "test/kernel/telemetry/report/runtime-report.test.ts":
     "counts the open files and the threads of its process",

@@ -7,6 +7,7 @@ import type { View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
 import { readAddress } from "./address.ts";
 import { now } from "./clock.ts";
+import { takeOver } from "./take-over.ts";
 
 /** Typing in a field asks for a list once it pauses. */
 const TYPING_MS = 150;
@@ -42,16 +43,12 @@ export function createLoadedPage<F>(deps: LoadedPageDeps<F>): LoadedPage<F> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const draw = (next = facts): void => {
     facts = next;
-    if (facts === undefined) return;
-    let restore: (() => void) | undefined;
-    if (!document.documentElement.classList.contains("ready")) {
-      restore = keepField(app);
-      app.replaceChildren();
-      document.documentElement.classList.add("ready");
-    }
+    if (next === undefined) return;
     const { params } = readAddress();
-    render(deps.view(facts, { params, nowMs: now(), zone: undefined, panel: undefined }), app);
-    restore?.();
+    const state = { params, nowMs: now(), zone: undefined, panel: undefined };
+    const show = (): void => render(deps.view(next, state), app);
+    if (document.documentElement.classList.contains("ready")) show();
+    else takeOver([app], show);
   };
   const ask = async (): Promise<void> => {
     clearTimeout(timer);
@@ -80,44 +77,4 @@ export function createLoadedPage<F>(deps: LoadedPageDeps<F>): LoadedPage<F> {
 /** Whether what had the focus is not on the page any more. */
 export function isFocusLost(): boolean {
   return document.activeElement === null || document.activeElement === document.body;
-}
-
-/**
- * Keeps the field that the reader is in, with its text, while the server's elements are replaced: a
- * page can be typed into before its island has drawn it, and letters outside fields are keys.
- */
-function keepField(app: HTMLElement): () => void {
-  const field = document.activeElement;
-  if (!isField(field) || !app.contains(field)) return () => undefined;
-  const name = nameOf(field);
-  const [value, from, to] = isTyped(field)
-    ? [field.value, field.selectionStart, field.selectionEnd]
-    : [];
-  return () => {
-    const next = Array.from(app.querySelectorAll("input, select")).find(
-      (each) => nameOf(each) === name,
-    );
-    if (!isField(next)) return;
-    next.focus({ preventScroll: true });
-    if (value === undefined || !isTyped(next)) return;
-    const isOther = next.value !== value;
-    next.value = value;
-    // Fields for numbers have no selection.
-    if (typeof from === "number") next.setSelectionRange(from, to ?? from);
-    if (isOther) next.dispatchEvent(new Event("input", { bubbles: true }));
-  };
-}
-
-type Field = HTMLInputElement | HTMLSelectElement;
-
-function isField(element: Element | null | undefined): element is Field {
-  return element instanceof HTMLInputElement || element instanceof HTMLSelectElement;
-}
-
-function isTyped(field: Field): field is HTMLInputElement {
-  return ["text", "search", "number"].includes(field.type);
-}
-
-function nameOf(field: Element): string {
-  return ["id", "name", "data-param", "data-field"].map((name) => field.getAttribute(name)).join();
 }

@@ -1,5 +1,9 @@
-/** The first drawing of an island, in place of what the server wrote. */
+/**
+ * The first drawing of an island, in place of what the server wrote. A page can be typed into
+ * before, and letters outside fields are keys.
+ */
 
+const TYPED: ReadonlySet<string> = new Set(["text", "search", "number"]);
 const FOCUSABLE = "a[href], button, input, select, textarea, summary, [tabindex]";
 
 /**
@@ -37,18 +41,19 @@ function nameOf(element: Element): string {
     element.id ||
     element.getAttribute("name") ||
     element.getAttribute("data-param") ||
+    element.getAttribute("data-field") ||
     address ||
     ""
   );
 }
 
 function keepText(before: HTMLInputElement, after: HTMLInputElement): void {
+  if (!TYPED.has(before.type)) return;
   const { selectionStart, selectionEnd } = before;
-  // Fields without text have no selection.
-  if (selectionStart === null) return;
   const isTyped = after.value !== before.value;
   after.value = before.value;
-  after.setSelectionRange(selectionStart, selectionEnd);
+  // Fields for numbers have no selection.
+  if (selectionStart !== null) after.setSelectionRange(selectionStart, selectionEnd);
   // What was typed before a script listened counts now.
   if (isTyped) after.dispatchEvent(new Event("input", { bubbles: true }));
 }
