@@ -20,6 +20,9 @@ import {
   type ServiceError,
 } from "@grpc/grpc-js";
 
+/** For what is answered soon on a quiet machine; below the timeout of a test. */
+const DEADLINE_MS = 240_000;
+
 /** A unary call over gRPC; rejects with grpc-js's ServiceError. */
 export function grpcUnary<I extends DescMessage, O extends DescMessage>(
   host: string,
@@ -37,7 +40,7 @@ export function grpcUnary<I extends DescMessage, O extends DescMessage>(
       (bytes) => fromBinary(method.output, bytes),
       create(method.input, init),
       headers,
-      { deadline: Date.now() + 20_000 },
+      { deadline: Date.now() + DEADLINE_MS },
       (error: ServiceError | null, answer?: MessageShape<O>) => {
         client.close();
         if (error || !answer) reject(error ?? new Error("no answer"));
@@ -59,7 +62,7 @@ export async function grpcStream<I extends DescMessage, O extends DescMessage>(
     (request: MessageShape<I>) => Buffer.from(toBinary(method.input, request)),
     (bytes) => fromBinary(method.output, bytes),
     create(method.input, init),
-    { deadline: Date.now() + 30_000 },
+    { deadline: Date.now() + DEADLINE_MS },
   );
   const messages: MessageShape<O>[] = [];
   for await (const message of stream) messages.push(message as MessageShape<O>);

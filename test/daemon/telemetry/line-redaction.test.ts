@@ -34,6 +34,11 @@ function exported(
 
 const text = (options: PrivacyOptions, write: (log: Log) => void): string =>
   JSON.stringify(exported(options, write));
+/** CPU time of this thread: a machine that is busy with other things adds none. */
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
 /** The exported body of a log line. */
 const shown = (options: PrivacyOptions, message: string): string =>
   exported(options, (log) => log.info(message)).body;
@@ -143,9 +148,9 @@ describe("The privacy filter of exported log lines", () => {
     for (const unit of ["a", "a-", ":", "0:", "1.", "E ", "aa@", "a://", "EAA ", "[", "home "]) {
       const time = (length: number): number => {
         const message = unit.repeat(length / unit.length);
-        const began = performance.now();
+        const beganMs = cpuMs();
         redact?.({ timeMs: 0, level: "info", component: "", message, attributes: {} });
-        return performance.now() - began;
+        return cpuMs() - beganMs;
       };
       time(20_000);
       expect(time(200_000), unit).toBeLessThan(Math.max(50, time(20_000)) * 30);
