@@ -5,7 +5,7 @@
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
+import type { Page, Route } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import {
   chromiumPath,
@@ -373,6 +373,7 @@ describe.skipIf(chromiumPath === undefined)("every page in every state", () => {
     );
     const opened = await Promise.all([PHONE, DESK].map(open));
     for (const watched of opened) {
+      await watched.page.route("**/*", answerWithoutDate);
       await watched.page.clock.install();
       await watched.page.goto(demo.url);
       await ready(watched.page);
@@ -405,6 +406,17 @@ describe.skipIf(chromiumPath === undefined)("every page in every state", () => {
     }
   });
 });
+
+/** So that a page whose clock is moved does not learn from the server that no time has passed. */
+async function answerWithoutDate(route: Route): Promise<void> {
+  try {
+    const response = await route.fetch();
+    const { date: _date, ...headers } = response.headers();
+    await route.fulfill({ response, headers });
+  } catch {
+    await route.abort();
+  }
+}
 
 function adminUrl({ stderr }: Daemon): string {
   return `http://${stderr.map((line) => /listening.*name=admin.*address=(\S+)/.exec(line)?.[1]).find((found) => found !== undefined) ?? ""}`;

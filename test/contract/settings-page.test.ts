@@ -208,7 +208,8 @@ describe.skipIf(chromiumPath === undefined)("the settings in a real browser", ()
     expect(config).toMatchObject({ maxCostPerMonthUsd: 5, tagMode: "replace" });
     await page.getByLabel("Limit of a month").fill("-1");
     await form.getByRole("button", { name: "Save" }).click();
-    await form.locator(".error").waitFor();
+    await form.getByText("must be a number from 0 to 1000000").waitFor();
+    await form.getByText("A value is not valid: nothing was saved.").waitFor();
     await form.getByRole("button", { name: "Discard" }).click();
     const [download] = await Promise.all([
       page.waitForEvent("download"),

@@ -37,8 +37,8 @@ export function staleBanner(
       ? ""
       : ` Trying again in ${formatSeconds((nextAtMs - nowMs) / 1000)}.`;
   const isStale = reason !== undefined;
-  return html`<div class=${isStale ? `stale${isPaused ? " paused" : ""}` : undefined}>
+  return html`<section aria-label=${isStale ? "Age of the figures" : undefined} class=${isStale ? `stale${isPaused ? " paused" : ""}` : undefined}>
     ${isStale ? stateIcon(isPaused ? "notice" : "bad") : undefined}
     <span><span role="status">${isStale ? html`<strong>These figures are not current.</strong> ${reason}` : undefined}</span>${isStale ? ` They are from ${formatAge(shownAtMs, nowMs)}.${next}` : undefined}</span>
-  </div>`;
+  </section>`;
 }
