@@ -20,7 +20,7 @@ import {
   temporaryFolder,
   type Daemon,
 } from "./daemon.ts";
-import { snippetsOf, startShell, type Shell } from "./page-snippets.ts";
+import { replaceEach, snippetsOf, startShell, type Shell } from "./page-snippets.ts";
 
 const root = join(import.meta.dirname, "../..");
 const missing = ["bash", "curl"].filter(
@@ -98,12 +98,13 @@ describe.skipIf(missing.length > 0)("the commands", () => {
   });
 
   const here = (line: string): string =>
-    line
-      .replaceAll("127.0.0.1:8400", new URL(demo.url).host)
-      .replaceAll("127.0.0.1:2112", `127.0.0.1:${metrics}`)
-      .replaceAll("/etc/steward/steward.yaml", "steward.yaml")
-      .replaceAll("/var/lib/steward", ".")
-      .replaceAll('"archive": "papers"', `"archive": "${archive}"`);
+    replaceEach(line, {
+      "127.0.0.1:8400": new URL(demo.url).host,
+      "127.0.0.1:2112": `127.0.0.1:${metrics}`,
+      "/etc/steward/steward.yaml": "steward.yaml",
+      "/var/lib/steward": ".",
+      '"archive": "papers"': `"archive": "${archive}"`,
+    });
 
   it.each(globSync("docs/runbooks/*.md", { cwd: root }).toSorted())("of %s work", async (page) => {
     const shell = await open();

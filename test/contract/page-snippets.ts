@@ -93,3 +93,14 @@ function seen(child: ChildProcess, isThere: () => boolean): Promise<void> {
     child.stdout?.on("data", look);
   });
 }
+
+/**
+ * Replaces all texts at once. One after the other, a port that was put in and begins like one that
+ * is to be replaced would be changed again.
+ */
+export function replaceEach(text: string, replacements: Readonly<Record<string, string>>): string {
+  const found = Object.keys(replacements).map((each) =>
+    each.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&"),
+  );
+  return text.replaceAll(new RegExp(found.join("|"), "g"), (each) => replacements[each] ?? each);
+}

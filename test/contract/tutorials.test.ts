@@ -18,7 +18,7 @@ import { startHeadscale } from "../support/headscale/headscale.ts";
 import { LAUNCHER } from "../support/launcher.ts";
 import { freePort } from "../support/free-port.ts";
 import { cleanEnvironment, removeTemporaryFolders, temporaryFolder } from "./daemon.ts";
-import { snippetsOf, startShell, type Shell } from "./page-snippets.ts";
+import { replaceEach, snippetsOf, startShell, type Shell } from "./page-snippets.ts";
 import { trashed } from "./paperless-estate.ts";
 import { appKey, startCodeHost } from "./vault.ts";
 
@@ -55,10 +55,12 @@ function reader(
   const home = temporaryFolder();
   const snippets = snippetsOf(readFileSync(join(root, "docs/tutorials", name), "utf8"));
   const here = (text: string): string =>
-    Object.entries({ "http://127.0.0.1:8400": `http://127.0.0.1:${port}`, ...replace }).reduce(
-      (changed, [from, to]) => changed.replaceAll(from, to.replaceAll("HOME", home)),
-      text,
-    );
+    replaceEach(text, {
+      "http://127.0.0.1:8400": `http://127.0.0.1:${port}`,
+      ...Object.fromEntries(
+        Object.entries(replace).map(([from, to]) => [from, to.replaceAll("HOME", home)]),
+      ),
+    });
   mkdirSync(join(home, "bin"));
   symlinkSync(LAUNCHER, join(home, "bin/steward"));
   const shell = startShell({
