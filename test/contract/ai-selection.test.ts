@@ -10,7 +10,7 @@ const sure = (score: number) => ({
 });
 const none = { correspondent: null, documentType: null, tags: ["inbox"] };
 
-/** What the model says of each paper. */
+/** The model's reply for each paper. */
 const replies: readonly ModelReply[] = [
   suggestion(),
   suggestion({ documentType: "Statement", ...sure(0.6) }),

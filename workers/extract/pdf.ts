@@ -165,7 +165,7 @@ async function readEntries(page: PdfPage, units: number): Promise<string> {
   return text;
 }
 
-/** What is used of an annotation of pdf.js, whose own type is `any`. */
+/** The members of a pdf.js annotation that are read; pdf.js types it as `any`. */
 interface Annotation {
   readonly subtype?: string;
   readonly annotationFlags?: number;

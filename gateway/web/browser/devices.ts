@@ -31,7 +31,7 @@ const stale = element("stale");
 const { name } = JSON.parse(app.dataset["facts"] ?? "{}") as { readonly name?: string };
 let status: StatusJson | undefined;
 let presence: PresenceReport | undefined;
-/** What the server drew, while presence could not be read. */
+/** Strips of the server's page, shown until presence can be read. */
 let serverStrips: Strips | undefined;
 let isPresenceKnown = false;
 let drawnAtMs = 0;

@@ -1,7 +1,9 @@
+import { create } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
 import { addCharge } from "../../../src/dedup/ai/costs.ts";
 import type { AiApiDeps } from "../../../src/dedup/api/ai-deps.ts";
 import { costMethods } from "../../../src/dedup/api/ai-costs.ts";
+import { GetAiCostsRequestSchema } from "../../../src/gen/steward/dedup/v1/ai_pb.ts";
 import { DAY_MS, NOON_MS, openAiBench } from "../ai/bench.ts";
 
 it("the last days of the costs begin so many days ago, today included; the sums have all", async () => {
@@ -24,8 +26,8 @@ it("the last days of the costs begin so many days ago, today included; the sums 
   } as unknown as AiApiDeps;
   const methods = costMethods(deps);
   const costs = (days?: number) =>
-    methods.getAiCosts({ days } as Parameters<typeof methods.getAiCosts>[0]).data as any;
-  const dates = (days?: number): unknown => costs(days).costOverTime.map(({ date }: any) => date);
+    methods.getAiCosts(create(GetAiCostsRequestSchema, days === undefined ? {} : { days })).data;
+  const dates = (days?: number): unknown => costs(days).costOverTime.map(({ date }) => date);
   expect(dates()).toEqual(["2025-12-29", "2025-12-30", "2025-12-31", "2026-01-01"]);
   expect(dates(1)).toEqual(["2026-01-01"]);
   expect(dates(3)).toEqual(["2025-12-30", "2025-12-31", "2026-01-01"]);

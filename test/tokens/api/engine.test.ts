@@ -54,7 +54,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** What the handler of a typed method answers to root. */
+/** Calls a typed method with the root token. */
 async function call<I extends DescMessage, O extends DescMessage>(
   method: DescMethodUnary<I, O>,
   init: MessageInitShape<I>,

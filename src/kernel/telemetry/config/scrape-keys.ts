@@ -50,7 +50,7 @@ export const scrapeAllowUnauthenticated = defineKey({
 });
 /** Bounds of `scrape.max_requests_in_flight` while the endpoint is on. */
 const IN_FLIGHT = { min: 1, max: 10_000 };
-/** What the status can show. */
+/** Bound of the status field, an int32. */
 const INT32 = 2 ** 31;
 
 export const scrapeMaxInFlight = defineKey({

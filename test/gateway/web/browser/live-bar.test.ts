@@ -14,7 +14,7 @@ const FRESH: Polling = {
   nextAtMs: undefined,
 };
 
-/** What is announced, and all that is shown. */
+/** The text of the live region, and the whole text of the notice. */
 function bannerOf(change: Partial<Polling>, nowMs: number): readonly [string, string] {
   const text = renderHtml(staleBanner({ ...FRESH, ...change }, 0, nowMs));
   const words = (markup = ""): string => markup.replaceAll(/<[^>]+>/g, "").trim();

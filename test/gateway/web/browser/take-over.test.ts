@@ -90,7 +90,7 @@ async function openHeld(path: string): Promise<{ page: Page; answer: () => Promi
   };
 }
 
-/** What is focused, and the selection in it. */
+/** The focused element, and the selection in it. */
 async function focused(page: Page): Promise<unknown> {
   return await page.evaluate(() => {
     const element = document.activeElement;

@@ -23,7 +23,7 @@ interface House {
   readonly queue: WriteQueue;
   readonly recovery: Recovery;
   readonly clock: ManualClock;
-  /** What the recovery logged. */
+  /** Log lines of the recovery. */
   readonly lines: readonly string[];
   /** What the next calls of `storeAll` come to; all after them are stored. */
   readonly fates: Fate[];
