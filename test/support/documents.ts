@@ -92,6 +92,8 @@ interface PdfOptions {
   readonly font?: string;
   /** Annotations of the first page, e.g. the fields of a form. */
   readonly annotations?: readonly string[];
+  /** Entries of the form of the whole document. */
+  readonly form?: string;
 }
 
 const HELVETICA =
@@ -102,7 +104,7 @@ export function pdf(pages: readonly PdfPage[], options: PdfOptions = {}): Uint8A
   const first = 5;
   const kids = pages.map((_, at) => `${first + 2 * at} 0 R`).join(" ");
   const objects: Uint8Array[] = [
-    `<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [] >> >>`,
+    `<< /Type /Catalog /Pages 2 0 R /AcroForm << ${options.form ?? "/Fields []"} >> >>`,
     `<< /Type /Pages /Kids [${kids}] /Count ${pages.length} >>`,
     options.font ?? HELVETICA,
     `<< /Title (${options.title ?? ""}) /CreationDate (D:20240229120000+01'00') >>`,

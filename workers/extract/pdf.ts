@@ -37,6 +37,7 @@ export const extract: Extractor = (bytes, extraction) =>
     const maps = new Set<string>();
     const document = await open(bytes, maps);
     try {
+      await refuseXfa(document);
       return await read(document, extraction, { maps, refused });
     } finally {
       await document.loadingTask.destroy();
@@ -59,6 +60,16 @@ async function open(bytes: Uint8Array, maps: Set<string>): Promise<PdfDocument> 
       ? new Refusal("encrypted", "is encrypted and needs a password")
       : new Refusal("broken PDF", "cannot be read as PDF");
   }
+}
+
+/**
+ * The pages of a form in XFA (XML Forms Architecture) alone say only that the viewer is too old,
+ * the same words in all of them: read as text, different forms would be exact copies.
+ */
+async function refuseXfa(document: PdfDocument): Promise<void> {
+  const { IsXFAPresent, IsAcroFormPresent } = await infoOf(document);
+  if (IsXFAPresent === true && IsAcroFormPresent === false)
+    throw new Refusal("XFA form", "is an XFA form, whose content is not in its pages");
 }
 
 async function read(
@@ -219,15 +230,27 @@ function isOn({ checkBox, radioButton, fieldValue, exportValue, buttonValue }: A
   return radioButton === true && fieldValue === buttonValue;
 }
 
-/** Broken properties are no reason to refuse a text. */
 async function propertiesOf(document: PdfDocument): Promise<Partial<Extracted>> {
+  const { Title, CreationDate } = await infoOf(document);
+  return {
+    title: typeof Title === "string" && Title.trim() !== "" ? Title : undefined,
+    createdDate: dateOf(CreationDate),
+  };
+}
+
+/** The members of a pdf.js document information that are read; pdf.js types it as `Object`. */
+interface DocumentInfo {
+  readonly Title?: unknown;
+  readonly CreationDate?: unknown;
+  readonly IsXFAPresent?: boolean;
+  /** It has fields besides those of XFA. */
+  readonly IsAcroFormPresent?: boolean;
+}
+
+/** Broken properties are no reason to refuse a text. */
+async function infoOf(document: PdfDocument): Promise<DocumentInfo> {
   try {
-    const info = (await document.getMetadata()).info as Readonly<Record<string, unknown>>;
-    const title = info["Title"];
-    return {
-      title: typeof title === "string" && title.trim() !== "" ? title : undefined,
-      createdDate: dateOf(info["CreationDate"]),
-    };
+    return (await document.getMetadata()).info;
   } catch {
     return {};
   }

@@ -75,6 +75,21 @@ describe("a PDF", () => {
     expect(await refusalOf("a.pdf", pdf([""], { annotations: [note] }))).toMatch(/needs OCR/);
   });
 
+  it("is refused when its content is in XFA, where its pages say the same in every form", async () => {
+    const notice = ["Please wait... If this message is not eventually replaced"];
+    const xfa = "/XFA [(template) (<template/>)] /Fields";
+    expect(await refusalOf("a.pdf", pdf(notice, { form: `${xfa} []` }))).toBe(
+      "XFA form: is an XFA form, whose content is not in its pages",
+    );
+    // With fields of its own, it can be read without XFA.
+    const annotations = [field("/FT /Tx /T (name) /V (Ann Author)")];
+    const text = await textOf(
+      "a.pdf",
+      pdf(["Form"], { form: `${xfa} [<< /FT /Tx /T (name) >>]`, annotations }),
+    );
+    expect(text.text).toBe("Form\nname: Ann Author");
+  });
+
   it("without text says that it needs OCR, apart from failures", async () => {
     const drawing = { dictionary: "", stream: Buffer.from("0 0 m 100 100 l S") };
     expect(await refusalOf("a.pdf", pdf([drawing, ""]))).toBe(
