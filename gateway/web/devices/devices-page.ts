@@ -4,7 +4,7 @@ import { formatCount } from "../format.ts";
 import type { PresenceReport } from "../../../src/gen/presence-json.ts";
 import { html, type View } from "../html.ts";
 import { deviceFacts, deviceTable } from "../monitor/devices.ts";
-import { devicesOf, networkSelector, scopeOf } from "../monitor/scope.ts";
+import { devicesOf, networkSelector, scopeOf, type NetworkDevice } from "../monitor/scope.ts";
 import type { PageState } from "../page-state.ts";
 import { figures } from "../pieces/card.ts";
 import { keyValues } from "../pieces/key-values.ts";
@@ -82,7 +82,14 @@ function one(status: StatusJson, name: string, strips: Strips, state: PageState)
             "notice",
             html`<span><strong>This device is not known.</strong> It left its network, or the link is wrong.</span>`,
           )
-        : html`<div class="stack">${keyValues(deviceFacts(device, state, strips))}${status.event_store.enabled ? html`<p><a href=${`/events?target=${encodeURIComponent(name)}`}>Changes of this device</a></p>` : undefined}</div>`
+        : html`<div class="stack">${keyValues(deviceFacts(device, state, strips))}${status.event_store.enabled ? changes(device) : undefined}</div>`
     }
   </div>`;
+}
+
+/** Events are found by the name of their target, which devices of several networks may have. */
+function changes({ name, network }: NetworkDevice): View {
+  const title =
+    network === undefined ? "Changes of this device" : `Changes of ${name}, in any network`;
+  return html`<p><a href=${`/events?target=${encodeURIComponent(name)}`}>${title}</a></p>`;
 }

@@ -19,6 +19,8 @@ export function deviceTable(
   state: PageState,
   stripOf?: Strips,
 ): View {
+  // Rows of one network need not say which.
+  const isJoined = new Set(rows.map(({ network }) => network)).size > 1;
   return table<NetworkDevice>(
     {
       id: "devices",
@@ -31,9 +33,10 @@ export function deviceTable(
         {
           key: "name",
           title: "Device",
-          text: ({ name, hostname, tags = [] }) => `${name} ${hostname} ${tags.join(" ")}`,
+          text: ({ name, hostname, network, tags = [] }) =>
+            [name, hostname, ...(isJoined ? [network] : []), ...tags].join(" "),
           order: ({ name }) => name,
-          cell: nameCell,
+          cell: (device) => nameCell(device, isJoined),
         },
         {
           key: "state",
@@ -115,13 +118,14 @@ export function deviceFacts(
   ];
 }
 
-function nameCell(device: NetworkDevice): View {
-  const { name, hostname, external, tags } = device;
+function nameCell(device: NetworkDevice, isJoined: boolean): View {
+  const { name, hostname, network, external, tags } = device;
   const [first = name] = name.split(".");
   const details = [
     ...(first === name ? [] : [name]),
     ...(hostname === first || hostname === name ? [] : [hostname]),
     ...(external ? ["shared from another network"] : []),
+    ...(isJoined && network !== undefined ? [`in ${network}`] : []),
   ];
   return html`<span><a class="row-link" href=${deviceLink(device)}><strong>${first}</strong></a>${details.length === 0 ? undefined : html`<small>${breakable(details.join(", "))}</small>`}${tags === undefined ? undefined : html`<small>${listView(tags)}</small>`}</span>`;
 }

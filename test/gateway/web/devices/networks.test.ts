@@ -74,6 +74,26 @@ describe("devices of the same name in two networks", () => {
     expect([links(lab), strips(lab)]).toEqual([["/devices/router?network=lab"], ["online 100 %"]]);
   });
 
+  it("are told apart in the list of all networks, and found by their network's name", () => {
+    const named = (query: string): string[] =>
+      [...page(status(), undefined, query).matchAll(/<small>in (\w+)<\/small>/g)].map(
+        ([, network = ""]) => network,
+      );
+    expect(named("")).toEqual(["home", "lab"]);
+    expect(named("devices.q=router+lab")).toEqual(["lab"]);
+    expect(named("network=lab")).toEqual([]);
+  });
+
+  it("say that their changes are those of the name in any network", () => {
+    const title = /<a href="\/events\?target=router">([^<]*)</;
+    const shown = status();
+    expect(title.exec(page(shown, "router", "network=lab"))?.[1]).toBe(
+      "Changes of router, in any network",
+    );
+    const alone = { ...shown, networks: shown.networks.slice(0, 1), devices: [router("plan9")] };
+    expect(title.exec(page(alone, "router"))?.[1]).toBe("Changes of this device");
+  });
+
   it("open each as the device of its network", () => {
     for (const [network, os, strip] of [
       ["home", "plan9", "online 0 %"],
