@@ -1,6 +1,6 @@
 /** Where the monitor of bench/status.ts is; importing this does not import it. */
-import { StatusService } from "../src/gen/steward/monitor/v1/status_service_pb.ts";
 import type { ServiceModule } from "../src/kernel/threads/hosted-service.ts";
+import { monitorModule } from "../src/monitor/module.ts";
 import type { MonitorOptions } from "../src/monitor/options.ts";
 
 /** What the monitor of the bench is told. */
@@ -14,5 +14,5 @@ export const benchMonitorModule: ServiceModule<BenchOptions> = {
   name: "monitor",
   file: new URL("status-monitor.ts", import.meta.url),
   export: "createBenchMonitor",
-  descriptors: [StatusService],
+  descriptors: monitorModule.descriptors,
 };
