@@ -37,8 +37,9 @@ export const extract: Extractor = (bytes, extraction) =>
     const maps = new Set<string>();
     const document = await open(bytes, maps);
     try {
-      await refuseXfa(document);
-      return await read(document, extraction, { maps, refused });
+      const info = await infoOf(document);
+      refuseXfa(info);
+      return { ...(await read(document, extraction, { maps, refused })), ...propertiesOf(info) };
     } finally {
       await document.loadingTask.destroy();
     }
@@ -66,8 +67,7 @@ async function open(bytes: Uint8Array, maps: Set<string>): Promise<PdfDocument> 
  * The pages of a form in XFA (XML Forms Architecture) alone say only that the viewer is too old,
  * the same words in all of them: read as text, different forms would be exact copies.
  */
-async function refuseXfa(document: PdfDocument): Promise<void> {
-  const { IsXFAPresent, IsAcroFormPresent } = await infoOf(document);
+function refuseXfa({ IsXFAPresent, IsAcroFormPresent }: DocumentInfo): void {
   if (IsXFAPresent === true && IsAcroFormPresent === false)
     throw new Refusal("XFA form", "is an XFA form, whose content is not in its pages");
 }
@@ -105,7 +105,6 @@ async function read(
     text: pages.join("\n"),
     // A text without some of its pages is no whole text.
     truncated: number <= document.numPages || broken > 0 || maps.size > 0,
-    ...(await propertiesOf(document)),
     notes: [
       ...(broken === 0 ? [] : [`${broken} of its ${document.numPages} pages could not be read`]),
       ...(maps.size === 0 ? [] : ["some of its text is in fonts that cannot be read"]),
@@ -230,8 +229,7 @@ function isOn({ checkBox, radioButton, fieldValue, exportValue, buttonValue }: A
   return radioButton === true && fieldValue === buttonValue;
 }
 
-async function propertiesOf(document: PdfDocument): Promise<Partial<Extracted>> {
-  const { Title, CreationDate } = await infoOf(document);
+function propertiesOf({ Title, CreationDate }: DocumentInfo): Partial<Extracted> {
   return {
     title: typeof Title === "string" && Title.trim() !== "" ? Title : undefined,
     createdDate: dateOf(CreationDate),
