@@ -254,7 +254,7 @@ class StoredPresence implements PresenceLog {
 
   async #storeChanged(): Promise<void> {
     while (this.#changed.size > 0) {
-      const keys = [...this.#changed].slice(0, ROWS_PER_CHANGE);
+      const keys = [...this.#changed.values().take(ROWS_PER_CHANGE)];
       for (const key of keys) this.#changed.delete(key);
       try {
         await this.#deps.evidence.change(new Map(keys.map((key) => [key, this.#document(key)])));
