@@ -3,7 +3,7 @@
  * 20 s, exported over OTLP gRPC and scraped once a cycle. The network and the receiver are other
  * processes. Takes eight minutes. Prints the CPU time of a start and of a collection cycle, and resident memory; ends 1
  * when a limit is missed. Run: `npm run bench:small`; `-- --tree DIR` measures the built tree in
- * DIR instead of `dist`.
+ * DIR instead of `dist`; `--warm 1 --cycles 1` is a trial.
  */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
@@ -18,9 +18,6 @@ import { startReceiver, type Receiver } from "../test/support/otlp/receiver.ts";
 
 const DEVICES = 25;
 const CYCLE_S = 20;
-/** Until V8 has compiled what runs in a cycle; a monitor runs for months. */
-const WARM_CYCLES = 12;
-const CYCLES = 10;
 const LIMIT_RESIDENT_MB = 150;
 const LIMIT_CYCLE_S = 0.12;
 /** `/proc` counts CPU time in these (USER_HZ is 100 on all that Node runs on). */
@@ -29,7 +26,12 @@ const PATIENCE_MS = 60_000;
 const POLL_MS = 100;
 
 const { values: options } = parseArgs({
-  options: { tree: { type: "string", default: resolve(import.meta.dirname, "../dist") } },
+  options: {
+    tree: { type: "string", default: resolve(import.meta.dirname, "../dist") },
+    // Until V8 has compiled what runs in a cycle; a monitor runs for months.
+    warm: { type: "string", default: "12" },
+    cycles: { type: "string", default: "10" },
+  },
 });
 
 /** CPU time of the process and its threads, user and system. */
@@ -127,11 +129,11 @@ async function measure(child: ChildProcess): Promise<void> {
     () => `the daemon does not listen:\n${log}`,
   );
   const startS = cpuSeconds(pid);
-  const warm = await cycles(pid, address, WARM_CYCLES);
-  const { cycleS, series } = await cycles(pid, address, CYCLES);
+  const warm = await cycles(pid, address, Number(options.warm));
+  const { cycleS, series } = await cycles(pid, address, Number(options.cycles));
   const [resident, highest] = [statusMb(pid, "VmRSS"), statusMb(pid, "VmHWM")];
   process.stdout.write(
-    `${series} series; CPU time of the start ${startS.toFixed(2)} s, of each of the first ${WARM_CYCLES} cycles ${warm.cycleS.toFixed(3)} s; resident at its highest ${highest.toFixed(0)} MB\n`,
+    `${series} series; CPU time of the start ${startS.toFixed(2)} s, of each of the first ${options.warm} cycles ${warm.cycleS.toFixed(3)} s; resident at its highest ${highest.toFixed(0)} MB\n`,
   );
   judge(
     "CPU time of a cycle",
