@@ -302,6 +302,9 @@ describe("the status for a page that stays open", () => {
       ),
     ).toBe(true);
     expect(devices.some((each: any) => each.enabled_routes?.length > 0)).toBe(true);
+    // The control plane says when a device was seen only once it is gone.
+    const unseen = devices.filter((each: any) => each.online && each.last_seen === undefined);
+    expect(unseen).toEqual([]);
   });
 });
 

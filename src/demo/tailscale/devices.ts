@@ -38,7 +38,7 @@ export function deviceObject(
     os: machine.platform.os,
     created: external ? "" : stamp(device.createdMs),
     connectedToControl: device.online,
-    lastSeen: stamp(device.lastSeenMs),
+    ...(device.online ? {} : { lastSeen: stamp(device.lastSeenMs) }),
     keyExpiryDisabled: device.expiresMs === undefined,
     expires: expiryOf(device),
     authorized: machine.authorized,

@@ -1,9 +1,11 @@
 /** What the calls of the hosted control plane share: connections, paths, and the reading of objects. */
+import type { Clock } from "../../../kernel/base/clock.ts";
 import type { Client } from "../../../kernel/client/types.ts";
 import type { Fields } from "../decode/fields.ts";
 import { readList, readObject, type Reader } from "../read.ts";
 
 export interface ControlPlane extends Reader {
+  readonly clock: Pick<Clock, "now">;
   /** Separate, since log responses may be larger than all others. */
   readonly logs: Client;
   /** A path of the network, e.g. of `dns/configuration`; arguments are already escaped. */

@@ -7,13 +7,15 @@ import { readList, readObject } from "../read.ts";
 import { networkList, type ControlPlane } from "./control-plane.ts";
 
 export const deviceCalls = {
-  devices: (plane: ControlPlane, signal: AbortSignal) =>
-    networkList(
+  devices: (plane: ControlPlane, signal: AbortSignal) => {
+    const nowMs = plane.clock.now();
+    return networkList(
       plane,
       { operation: "devices", at: ["devices"], query: { fields: "all" } },
-      deviceOf,
+      (json) => deviceOf(json, nowMs),
       signal,
-    ),
+    );
+  },
   devicePosture: async (plane: ControlPlane, id: string, signal: AbortSignal) =>
     postureOf(
       await readObject(
@@ -35,8 +37,9 @@ export const deviceCalls = {
     ),
 };
 
-/** A device requested with `fields=all`. */
-function deviceOf(json: Fields): Device {
+/** A device requested with `fields=all`; the API omits `lastSeen` while it is connected. */
+function deviceOf(json: Fields, nowMs: number): Device {
+  const online = flag(json["connectedToControl"]) ?? false;
   const posture = fields(json["postureIdentity"]);
   const connectivity = fields(json["clientConnectivity"]);
   return {
@@ -51,9 +54,9 @@ function deviceOf(json: Fields): Device {
     tags: texts(json["tags"]),
     external: flag(json["isExternal"]) ?? false,
     authorized: flag(json["authorized"]) ?? false,
-    online: flag(json["connectedToControl"]) ?? false,
+    online,
     createdMs: timeMs(json["created"]),
-    lastSeenMs: timeMs(json["lastSeen"]),
+    lastSeenMs: timeMs(json["lastSeen"]) ?? (online ? nowMs : undefined),
     expiresMs: timeMs(json["expires"]),
     keyExpiryDisabled: flag(json["keyExpiryDisabled"]),
     updateAvailable: flag(json["updateAvailable"]),

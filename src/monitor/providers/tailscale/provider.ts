@@ -26,13 +26,14 @@ export function createTailscale(options: TailscaleOptions, deps: ProviderDeps): 
     deps,
   );
   const path = (rest: string): string => pathOf`/api/v2/tailnet/${options.network}/` + rest;
-  const plane: ControlPlane = { name: NAME, client, logs, log: deps.log, path };
+  const { clock, log } = deps;
+  const plane: ControlPlane = { name: NAME, clock, client, logs, log, path };
   return {
     kind: "tailscale",
     granted: credential.granted,
     supports: () => true,
     ...bindCalls(plane),
-    networkName: (signal) => readNetworkName(plane, deps.clock, signal),
+    networkName: (signal) => readNetworkName(plane, clock, signal),
     status: () => [...client.status(), ...logs.status(), ...credential.status()],
     async close() {
       await Promise.all([client.close(), logs.close(), credential.close()]);

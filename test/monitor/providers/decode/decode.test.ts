@@ -19,6 +19,9 @@ import { networkCalls } from "../../../../src/monitor/providers/tailscale/networ
 import { peopleCalls } from "../../../../src/monitor/providers/tailscale/people.ts";
 import { policyCalls } from "../../../../src/monitor/providers/tailscale/policy.ts";
 
+/** When objects are read. */
+const READ_MS = Date.UTC(2026, 10, 27);
+
 /** A control plane whose every response is this object, or the list of it. */
 function planeOf(object: Fields): ControlPlane {
   const client = {
@@ -27,7 +30,8 @@ function planeOf(object: Fields): ControlPlane {
       yield [object];
     },
   };
-  return { client, path: (rest: string) => rest } as unknown as ControlPlane;
+  const clock = { now: () => READ_MS };
+  return { client, clock, path: (rest: string) => rest } as unknown as ControlPlane;
 }
 
 type Call = (plane: ControlPlane, ...args: unknown[]) => Promise<unknown>;
@@ -203,6 +207,19 @@ describe("decoders", () => {
         ).toBe(false);
       }),
     );
+  });
+
+  it.each([
+    ["was seen when it was read while it is connected", { connectedToControl: true }, READ_MS],
+    ["was never seen", { connectedToControl: false }, undefined],
+    [
+      "was seen when the control plane says",
+      { connectedToControl: true, lastSeen: "2026-11-26T00:00:00Z" },
+      READ_MS - 86_400_000,
+    ],
+  ])("say of a hosted device that it %s", async (_, object, lastSeenMs) => {
+    const { signal } = new AbortController();
+    expect((await deviceCalls.devices(planeOf(object), signal))[0]?.lastSeenMs).toBe(lastSeenMs);
   });
 
   it("let a field of a wrong type cost that field only", async () => {
