@@ -142,6 +142,7 @@ async function start(
       estate.addReference("storage_paths", { name: "Shelf" });
       estate.edit(1, { correspondent: 1 });
       estate.checkedAt = "2026-02-02T09:00:00Z";
+      estate.remoteVersion = { version: "v3.1.0", updateAvailable: true };
     }),
     startAiProvider(),
   ]);
@@ -230,7 +231,7 @@ const SERIES = [
   "paperless_status_redis_status 1",
   "paperless_status_classifier_last_trained_timestamp_seconds 1770022800",
   'paperless_tag_info{id="1",name="inbox",slug="inbox"} 1',
-  'paperless_remote_version_update_available{version="0.0.0"} 0',
+  'paperless_remote_version_update_available{version="v3.1.0"} 1',
   'paperless_collector_errors_total{collector="status"} 0',
 ];
 

@@ -63,7 +63,7 @@ describe("the archives", () => {
       "ERROR dedup.archives[0].pth: is not a known key (line 5) — did you mean path?",
       'ERROR dedup.archives[0].name: must be 1 to 64 letters, digits, dots, dashes and underscores, got "a b" (line 3)',
       'ERROR dedup.archives[0].kind: must be one of folder, jsonl, paperless, got "floder" (line 4)',
-      'ERROR dedup.archives[1]: must have the keys name, kind, path, include, exclude, id_field, text_field, url, token, username, password, timeout, page_size, got "folder" (line 6)',
+      "ERROR dedup.archives[1]: must have the keys name, kind, path, include, exclude, id_field, text_field, url, token, username, password, timeout, page_size, got text (line 6)",
       'ERROR dedup.archives[2].path: must be a path without ~ (only a shell expands it), got "~/x" (line 9)',
     ]);
   });

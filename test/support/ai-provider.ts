@@ -10,6 +10,8 @@ export type ModelReply =
   | { readonly kind: "suggestion"; readonly value: unknown }
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "refusal" | "cut" | "hang" | "huge" | "redirect" }
+  /** 200 with a response that ended without an answer; only the Responses API has them. */
+  | { readonly kind: "ended"; readonly status: "failed" | "cancelled"; readonly code?: string }
   | {
       readonly kind: "status";
       readonly status: number;
@@ -133,6 +135,8 @@ function answer(response: ServerResponse, { api }: ModelCall, reply: ModelReply)
       return sendJson(response, 200, refusals[api]);
     case "cut":
       return sendJson(response, 200, cuts[api]);
+    case "ended":
+      return sendJson(response, 200, endedBody(reply));
     case "huge":
       return sendJson(response, 200, bodies[api]("x".repeat(6 * 1024 * 1024)));
     case "redirect":
@@ -212,6 +216,17 @@ const cuts: Readonly<Record<ModelCall["api"], object>> = {
     usage: openAiUsage,
   },
 };
+
+function endedBody({ status, code }: Extract<ModelReply, { readonly kind: "ended" }>): object {
+  return {
+    id: "resp_1",
+    object: "response",
+    status,
+    error: code === undefined ? null : { code, message: "your prompt was: SECRET TEXT" },
+    output: [],
+    usage: null,
+  };
+}
 
 function sendJson(
   response: ServerResponse,

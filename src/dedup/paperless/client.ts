@@ -20,7 +20,7 @@ import type {
 } from "../../kernel/client/types.ts";
 import type { DedupReport } from "../telemetry/report.ts";
 import type { ArchiveDescription } from "../archives/description.ts";
-import { asPaperlessError, asTestError, isMissing, notPaperless } from "./failures.ts";
+import { asPaperlessError, asTestError, isMissing, notPaperless, withMeaning } from "./failures.ts";
 
 /** Where it is and how it is called. */
 export interface PaperlessOptions {
@@ -79,7 +79,8 @@ export interface PaperlessClient {
   page(list: string, query: Query, signal: AbortSignal): Promise<PaperlessPage | undefined>;
   /**
    * A single request with a JSON answer. Only a GET is retried here: after a failed write its caller
-   * reads again what is stored. Errors are those of the HTTP client (`failureOf`).
+   * reads again what is stored. Errors are those of the HTTP client (`failureOf`), a 400 without JSON
+   * as a failure of the server.
    */
   send(call: PaperlessCall, signal: AbortSignal): Promise<Reply>;
   /**
@@ -233,8 +234,15 @@ export function createPaperlessClient(
         }
       }
     },
-    send: (call, signal) =>
-      versioned(signal, (accepted) => client.call(requestOf(call, accepted), signal)),
+    async send(call, signal) {
+      try {
+        return await versioned(signal, (accepted) =>
+          client.call(requestOf(call, accepted), signal),
+        );
+      } catch (error) {
+        throw withMeaning(error);
+      }
+    },
     async media(kind, id, signal) {
       try {
         // Any narrower Accept is refused with 406, whatever the file is.

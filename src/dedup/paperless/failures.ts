@@ -2,6 +2,7 @@
 import { StewardError } from "../../kernel/base/errors.ts";
 import {
   causeWithoutAddress,
+  failed,
   failureOf,
   rootCause,
   type Failure,
@@ -10,6 +11,7 @@ import {
 
 /** Rule of an answer that is complete and not as expected. */
 const NOT_PAPERLESS = "NOT_PAPERLESS";
+const MAX_WORDS_CHARACTERS = 200;
 
 const remedies: Readonly<Partial<Record<FailureClass, (name: string) => string>>> = {
   auth: (name) => `check token, or username and password, of archive "${name}" in dedup.archives`,
@@ -38,6 +40,21 @@ const writeRemedies: Readonly<Partial<Record<FailureClass, (name: string) => str
 };
 
 /**
+ * Gives a 400 the class of what it means here; every other error is returned as it is. Only JSON
+ * says what is wrong with a request. Paperless-ngx answers with plain text when it fails inside
+ * (Redis is down, the database is locked), and with a page when it does not know the host, as a
+ * proxy does for reasons of its own.
+ */
+export function withMeaning(error: unknown): unknown {
+  const failure = failureOf(error);
+  if (failure?.class !== "rejected" || failure.status !== 400) return error;
+  // By its beginning: of a long body only the first part is there.
+  const first = failure.body?.trimStart()[0] ?? "";
+  if (first !== "" && '{["'.includes(first)) return error;
+  return failed({ ...failure, class: first === "<" ? "decode" : "server" }, undefined, error);
+}
+
+/**
  * The failure as one of the archive: code `upstream`, the class as its rule. Whatever is no failure
  * of a call is returned as it is. `write`: what was to be done, e.g. `deleting document 7`.
  */
@@ -52,20 +69,21 @@ export function asTestError(name: string, error: unknown): unknown {
 
 function archiveError(
   name: string,
-  error: unknown,
+  thrown: unknown,
   causeOf: (error: StewardError) => string,
   write?: string,
 ): unknown {
+  const error = withMeaning(thrown);
   const failure = failureOf(error);
   if (failure === undefined || !(error instanceof StewardError)) return error;
   if (failure.class === "cancelled") return error;
   const what = write === undefined ? "" : `${write}: `;
-  const refused = refusedFields(failure);
+  const detail = failure.class === "server" ? answeredWords(failure) : refusedFields(failure);
   const remedy =
     (write === undefined ? undefined : writeRemedies[failure.class]?.(name)) ??
     remedies[failure.class]?.(name) ??
     error.remedy;
-  return new StewardError("upstream", `archive ${name}: ${what}${causeOf(error)}${refused}`, {
+  return new StewardError("upstream", `archive ${name}: ${what}${causeOf(error)}${detail}`, {
     rule: failure.class,
     cause: error,
     ...(remedy === undefined ? {} : { remedy }),
@@ -78,6 +96,19 @@ function refusedFields({ status, body }: Failure): string {
   if (status !== 400) return "";
   const names = Object.keys(membersOf(body)).filter((name) => /^[a-z_]{1,40}$/.test(name));
   return names.length === 0 ? "" : `, because of ${names.slice(0, 5).join(", ")}`;
+}
+
+/**
+ * The text of a 400, e.g. `Error deleting document, check logs for more detail.`; none that may hold
+ * anything but words, such as an address or a token.
+ */
+function answeredWords({ status, body = "" }: Failure): string {
+  const text = body.trim();
+  const isWords =
+    status === 400 &&
+    text.length <= MAX_WORDS_CHARACTERS &&
+    /^[A-Za-z]{1,20}[,.]?(?: [A-Za-z]{1,20}[,.]?)*$/.test(text);
+  return isWords ? `: ${text}` : "";
 }
 
 /**

@@ -80,8 +80,8 @@ interface Write<T> {
   /** Reads what is there and sends what is missing. Called again after a failure. */
   readonly attempt: (number: number) => Promise<T>;
   /**
-   * After a 400 it is attempted once more, at once: it may be done already, or a document of many
-   * may be gone. Otherwise a 400 is final.
+   * After a refusal with 400 it is attempted once more, at once: it may be done already, or a
+   * document of many may be gone. Otherwise such a refusal is final.
    */
   readonly looksAgain?: boolean;
 }
@@ -102,7 +102,7 @@ export function createPaperlessWriter({ client, clock }: WriterDeps): PaperlessW
       } catch (error) {
         const failure = failureOf(error);
         if (failure === undefined || signal.aborted) throw error;
-        if (failure.status === 400 && isSecondLookLeft) {
+        if (failure.class === "rejected" && failure.status === 400 && isSecondLookLeft) {
           isSecondLookLeft = false;
           continue;
         }
@@ -217,7 +217,7 @@ export function createPaperlessWriter({ client, clock }: WriterDeps): PaperlessW
       write(
         {
           what: `deleting document ${id}`,
-          // Of two deletions at the same time one is answered with 400.
+          // Another deletion at the same time may have been faster.
           looksAgain: true,
           attempt: async (number) => {
             if (number > 1 && (await read(id, signal)) === undefined) return "trashed";

@@ -104,9 +104,7 @@ export interface CodeHostOptions {
   readonly tokenForm?: TokenForm;
   /** Default one hour. */
   readonly tokenLifetimeMs?: number;
-  /**
-   * For so long a new token is answered 401 when it reads; revoking it works at once. Default 0.
-   */
+  /** For so long a new token is answered 401, also when it is to be revoked. Default 0. */
   readonly replicationLagMs?: number;
   /** Time before each answer. Default 0. */
   readonly latencyMs?: number;

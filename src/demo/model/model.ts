@@ -28,8 +28,17 @@ const ROUTES = createRoutes<Operation>([
 const CHARACTERS_PER_TOKEN = 4;
 const LATENCY_MS = 40;
 
+/** A running model. */
+interface Model extends ControlPlane<Operation> {
+  /**
+   * The next `times` responses (default 1) are a 200 that says that the response failed, with this
+   * code, e.g. `server_error`.
+   */
+  failNext(code: string, times?: number): void;
+}
+
 /** Listens on loopback when it resolves. Throws what the listener throws. */
-export async function startModel({ key, ...deps }: ModelOptions): Promise<ControlPlane<Operation>> {
+export async function startModel({ key, ...deps }: ModelOptions): Promise<Model> {
   const plane = await startControlPlane<Operation>(
     {
       name: "demo model",
@@ -43,7 +52,10 @@ export async function startModel({ key, ...deps }: ModelOptions): Promise<Contro
     deps,
   );
   plane.latencyMs = LATENCY_MS;
-  return plane;
+  return Object.assign(plane, {
+    failNext: (code: string, times = 1) =>
+      plane.faults.next("responses", { kind: "change", change: failedWith(code) }, times),
+  });
 }
 
 function isKnown(call: Call<Operation>, key: Secret): boolean {
@@ -86,6 +98,18 @@ function respond(body: string): Reply {
       output_tokens: Math.ceil((text?.length ?? 0) / CHARACTERS_PER_TOKEN),
       input_tokens_details: { cached_tokens: Math.ceil(system.length / CHARACTERS_PER_TOKEN) },
     },
+  });
+}
+
+/** What becomes of a response that fails while the model answers. */
+function failedWith(code: string): (response: unknown) => object {
+  const error = { code, message: "The model failed to generate a response." };
+  return (response) => ({
+    ...(response as object),
+    status: "failed",
+    error,
+    output: [],
+    usage: null,
   });
 }
 

@@ -58,6 +58,7 @@ export function createEstate(
     zone: "utc",
     redis: "up",
     worker: "up",
+    remoteVersion: { version: "0.0.0", updateAvailable: false },
     checkedAt: null,
     workerLagMs: WORKER_LAG_MS,
     tagWriteMs: 0,

@@ -5,8 +5,9 @@
  */
 import type { Ids } from "../../kernel/base/ids.ts";
 import { Secret } from "../../kernel/base/secret.ts";
+import type { Reply } from "../control-plane/reply.ts";
 import { startControlPlane, type ControlPlane } from "../control-plane/server.ts";
-import { plain, serverError } from "./answers.ts";
+import { detail, plain, serverError } from "./answers.ts";
 import { createEstate } from "./estate.ts";
 import { ROUTES, type Operation } from "./operations.ts";
 import { perform, type Performing } from "./perform.ts";
@@ -39,12 +40,20 @@ export async function startPaperless(options: PaperlessOptions): Promise<Paperle
       headers: HEADERS,
       gzip: true,
       answer: (call) => perform(call, state),
-      refuse: (status, message) => (status === 500 ? serverError() : plain(status, message)),
+      refuse,
       ...(options.port === undefined ? {} : { port: options.port }),
     },
     { clock, ids, log },
   );
   return Object.assign(plane, { estate });
+}
+
+/** Refusals with 400 are JSON; the text of one that begins with "Error" is that of a failure. */
+function refuse(status: number, message: string): Reply {
+  if (status === 500) return serverError();
+  return status === 400 && !message.startsWith("Error")
+    ? detail(status, message)
+    : plain(status, message);
 }
 
 function defaultUsers(ids: Ids): User[] {

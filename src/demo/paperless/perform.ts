@@ -67,8 +67,10 @@ export function perform(call: Call<Operation>, state: Performing): Reply {
   if (call.path === "/api/token/") return reply(tokenAnswer(call, state));
   const negotiated = negotiate(call, estate.release);
   if ("refused" in negotiated) return reply(negotiated.refused);
-  if (call.operation === "remote_version")
-    return reply(json({ version: "0.0.0", update_available: false }));
+  if (call.operation === "remote_version") {
+    const { version, updateAvailable } = estate.remoteVersion;
+    return reply(json({ version, update_available: updateAvailable }));
+  }
   const caller = authenticate(call, estate.users);
   if ("refused" in caller) return reply(caller.refused);
   const { user } = caller;

@@ -111,6 +111,8 @@ export interface Estate {
   redis: "up" | "down";
   /** Whether the task worker runs. Without it a bulk edit never moves `modified`. */
   worker: "up" | "down";
+  /** The newest release that it knows; `0.0.0` without access to the internet. */
+  remoteVersion: { readonly version: string; readonly updateAvailable: boolean };
   /** When the classifier was trained and the archive checked; null in a new installation. */
   checkedAt: string | null;
   /** After this time a bulk edit moves `modified`. */

@@ -11,7 +11,7 @@ import { answerOf, expiryOf, readMinted } from "./answer.ts";
 import { IN_FLIGHT, type EngineContext } from "./context.ts";
 import { invalidAnswer, isGone, hasCreatedNothing, platformFailure } from "./platform/failures.ts";
 import type { HttpLost, HttpReply } from "./platform/http.ts";
-import { revokeToken } from "./platform/platform.ts";
+import { revokeToken } from "./platform/revocation.ts";
 import { aboutScope, bodyOf, grantAboveCeiling, grantWarnings, scopeWarnings } from "./scope.ts";
 import type { Session } from "./session.ts";
 import type { FreshToken, Scope } from "./types.ts";
@@ -148,6 +148,7 @@ async function checked(
   request: LogicalRequest,
   { id, reply, token }: Made,
 ): Promise<FreshToken> {
+  const mintedAtMs = context.host.clock.now();
   const minted = readMinted(reply.body);
   if (minted === undefined)
     throw await withoutToken(
@@ -168,7 +169,7 @@ async function checked(
     throw await refuse("that is expired already", "expires_at");
   const above = grantAboveCeiling(minted.data, session.config.maxPermissions);
   if (above !== undefined) throw await refuse(above, "max_permissions");
-  return { installationId: id, minted, expiresAtMs, bytes: reply.body.length };
+  return { installationId: id, minted, mintedAtMs, expiresAtMs, bytes: reply.body.length };
 }
 
 /** The response with a token. Throws `not_ready` when it has expired meanwhile. */
@@ -178,7 +179,7 @@ export function leased(
   scope: Scope,
   { token, share }: { readonly token: FreshToken; readonly share?: SecretGrant["share"] },
 ): LogicalResponse {
-  const { minted, installationId, expiresAtMs } = token;
+  const { minted, installationId, mintedAtMs, expiresAtMs } = token;
   const ttlMs = expiresAtMs - session.jwt.platformNowMs();
   if (ttlMs <= 0)
     throw new StewardError("not_ready", `${FAILED}: the token expired before it had a lease`);
@@ -189,7 +190,11 @@ export function leased(
   });
   context.headroom?.note(session.base, numberText(installationId) ?? "", minted.token);
   const warnings = [...scopeWarnings(scope), ...grantWarnings(scope, minted.data)];
-  const internalData = { secret_type: SECRET_TYPE, base_url: session.config.baseUrl };
+  const internalData = {
+    secret_type: SECRET_TYPE,
+    base_url: session.config.baseUrl,
+    minted_at_ms: mintedAtMs,
+  };
   return {
     data: share === undefined ? data : { ...data, reused: share.reused },
     secret: {
@@ -235,21 +240,18 @@ async function withoutToken(
   );
 }
 
-/** Whether the token is revoked. If not, its record stays as an orphan. */
+/** Whether the token, just minted, is revoked. If not, its record stays as an orphan. */
 async function revokeNow(
   context: EngineContext,
   session: Session,
   request: LogicalRequest,
   token: string,
 ): Promise<boolean> {
-  const outcome = await revokeToken(context.platform, session.base, token);
-  const ended =
-    outcome.lost === undefined &&
-    (outcome.status < 300 || outcome.status === 401 || outcome.status === 404);
-  if (ended) request.effect?.none();
+  const { over } = await revokeToken(context.platform, session.base, { token, ageMs: 0 });
+  if (over) request.effect?.none();
   else
     context.host.log.error("revoking a token that cannot be leased failed", {
       request_id: request.id,
     });
-  return ended;
+  return over;
 }

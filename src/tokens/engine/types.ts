@@ -50,6 +50,8 @@ export interface MintedToken {
 export interface FreshToken {
   readonly installationId: number | RawNumber;
   readonly minted: MintedToken;
+  /** When the platform's answer had come, by our clock. */
+  readonly mintedAtMs: number;
   /** By the platform's clock. */
   readonly expiresAtMs: number;
   /** Length of the platform's answer. */

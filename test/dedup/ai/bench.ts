@@ -31,7 +31,7 @@ import {
   AiResultRowSchema,
   DocumentRowSchema,
 } from "../../../src/gen/steward/state/v1/dedup_pb.ts";
-import { systemClock } from "../../../src/kernel/base/clock.ts";
+import { systemClock, type Clock } from "../../../src/kernel/base/clock.ts";
 import { systemIds } from "../../../src/kernel/base/ids.ts";
 import { createJobs, jobTables } from "../../../src/kernel/jobs/jobs.ts";
 import { jobs as jobRows, newRow } from "../../../src/kernel/jobs/job-row.ts";
@@ -70,6 +70,10 @@ export interface AiBench {
   answering: (docNo: number, signal: AbortSignal) => Promise<void> | void;
   /** The failure that is the answer about one of them. */
   failing: (docNo: number) => ModelFailure | undefined;
+  /** Of the next process, in place of the simulated one. */
+  provider: AiProvider | undefined;
+  /** Times the next process; its wall time is `nowMs`. */
+  clock: Clock;
   /** Requests that the next process has in flight at most. */
   batchSize: number;
   /** Numbers of the documents that were changed in the archive. */
@@ -104,6 +108,8 @@ export async function openAiBench(count: number): Promise<AiBench> {
     asked: [],
     answering: () => undefined,
     failing: () => undefined,
+    provider: undefined,
+    clock: systemClock,
     batchSize: 1,
     changed: [],
     changing: () => undefined,
@@ -188,7 +194,7 @@ function createArchive(count: number): Map<number, LiveDocument> {
 
 async function openProcess(bench: AiBench, archive: Map<number, LiveDocument>): Promise<AiProcess> {
   const { env } = bench;
-  const clock = { ...systemClock, now: () => bench.nowMs };
+  const clock = { ...bench.clock, now: () => bench.nowMs };
   const [store, results] = await Promise.all([
     openDocumentStore({ env, textEnv: env }, { archiveOrder: ["papers"], signal: never }),
     openResultStore(env, never),
@@ -209,7 +215,7 @@ async function openProcess(bench: AiBench, archive: Map<number, LiveDocument>): 
       { name: "papers", writer: createWriter(bench, archive) } as unknown as Archive,
     ],
     settings: () => settings,
-    openProvider: async () => await Promise.resolve(createProvider(bench)),
+    openProvider: async () => await Promise.resolve(bench.provider ?? createProvider(bench)),
     report: createDedupReport(undefined, { ai: true }),
   };
   const [processJob, applyJob] = [createProcessJob(deps), createApplyJob(deps)];

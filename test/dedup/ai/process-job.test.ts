@@ -1,14 +1,22 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { createApplier } from "../../../src/dedup/ai/apply.ts";
 import { costEntries } from "../../../src/dedup/ai/costs.ts";
 import { failed } from "../../../src/dedup/ai/providers/failures.ts";
+import { createOpenAiProvider } from "../../../src/dedup/ai/providers/openai.ts";
+import { startModel } from "../../../src/demo/model/model.ts";
 import { AiResultStatus } from "../../../src/gen/steward/dedup/v1/ai_pb.ts";
 import {
   AiProcessCursorSchema,
   AiProcessInputSchema,
 } from "../../../src/gen/steward/state/v1/dedup_pb.ts";
+import { systemClock } from "../../../src/kernel/base/clock.ts";
+import { systemIds } from "../../../src/kernel/base/ids.ts";
+import { Secret } from "../../../src/kernel/base/secret.ts";
+import { silent } from "../../demo/control-plane/support.ts";
 import { aborted } from "../../kernel/jobs/fixtures/types.ts";
+import { startAiProvider, suggestion } from "../../support/ai-provider.ts";
+import { fastClock } from "../paperless/support.ts";
 import { never } from "../store-bench.ts";
 import { DAY_MS, NOON_MS, openAiBench, type AiBench } from "./bench.ts";
 
@@ -224,5 +232,68 @@ describe("a document that a model refuses", () => {
     const result = await (await bench.open()).recovered(id);
     expect(result).toMatchObject({ totalDocuments: 2, processed: 2, failed: 1 });
     expect(bench.asked).toEqual([2, 1, 1]);
+  });
+});
+
+const KEY = Secret.of("sk-0123456789abcdef", "test");
+
+/** A bench whose documents are sent to an OpenAI at this address, without long waits. */
+async function openAiBenchAt(url: string, count: number): Promise<AiBench> {
+  const bench = await openAiBench(count);
+  bench.clock = fastClock;
+  bench.provider = await createOpenAiProvider(
+    { clock: systemClock, timeoutMs: 60_000 },
+    { baseUrl: `${url}/v1`, key: KEY, api: "responses" },
+  );
+  return bench;
+}
+
+describe("a document whose response failed at OpenAI", () => {
+  it.each([
+    ["a failure of the server", "failed", "server_error", 0],
+    ["a rate limit", "failed", "rate_limit_exceeded", 1],
+    ["a failure that has no name", "failed", undefined, 0],
+    ["a response that was cancelled", "cancelled", undefined, 0],
+  ] as const)("is asked about again after %s", async (_name, status, code, rateLimitPauses) => {
+    const simulator = await startAiProvider();
+    onTestFinished(() => simulator.stop());
+    const replies = [{ kind: "ended", status, ...(code === undefined ? {} : { code }) } as const];
+    simulator.reply = () => replies.pop() ?? suggestion();
+    const bench = await openAiBenchAt(simulator.url, 1);
+    const running = await bench.open();
+    expect(await running.process({})).toMatchObject({ succeeded: 1, failed: 0, rateLimitPauses });
+    expect(running.results.row(1)).toMatchObject({ status: AiResultStatus.PENDING });
+    expect(charged(bench).requests).toBe(2);
+  });
+
+  it.each([
+    ["server_error", "provider_error", "the provider failed (server_error)", 4],
+    ["rate_limit_exceeded", "rate_limit", "the provider's rate limit is reached", 8],
+    ["invalid_prompt", "provider_error", "the provider refused the request (invalid_prompt)", 1],
+    ["Your prompt: SECRET", "provider_error", "the provider refused the request", 1],
+  ])("fails in the end after nothing but %s", async (code, failureType, errorMessage, requests) => {
+    const simulator = await startAiProvider();
+    onTestFinished(() => simulator.stop());
+    simulator.reply = () => ({ kind: "ended", status: "failed", code });
+    const bench = await openAiBenchAt(simulator.url, 1);
+    const running = await bench.open();
+    expect(await running.process({})).toMatchObject({ succeeded: 0, failed: 1 });
+    expect(running.results.row(1)).toMatchObject({
+      status: AiResultStatus.FAILED,
+      failureType,
+      errorMessage,
+    });
+    expect(charged(bench).requests).toBe(requests);
+  });
+
+  it("is asked about again at the model of the demo", async () => {
+    const model = await startModel({ clock: systemClock, ids: systemIds, log: silent, key: KEY });
+    onTestFinished(() => model.stop());
+    const bench = await openAiBenchAt(model.url, 2);
+    model.failNext("server_error");
+    model.failNext("rate_limit_exceeded", 2);
+    const running = await bench.open();
+    expect(await running.process({})).toMatchObject({ succeeded: 2, rateLimitPauses: 2 });
+    expect(model.requests().responses).toBe(5);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
+import { createBrake } from "../../../src/dedup/paperless/brake.ts";
 import { createPaperlessClient } from "../../../src/dedup/paperless/client.ts";
 import { createPaperlessWriter } from "../../../src/dedup/paperless/writer.ts";
 import type { PaperlessWriter } from "../../../src/dedup/paperless/writer.ts";
@@ -19,6 +20,7 @@ function writerOf(
   sim: Paperless,
   token: Secret = tokenOf(sim),
   clock: Clock = fastClock,
+  writerClock: Clock = clock,
 ): PaperlessWriter {
   const clients = createClientFactory({ clock, ids: systemIds, version: "test" });
   const client = createPaperlessClient(
@@ -26,7 +28,7 @@ function writerOf(
     { name: "papers", url: sim.url, credential: { token }, timeoutMs: 100_000 },
   );
   onTestFinished(() => client.close());
-  return createPaperlessWriter({ client, clock });
+  return createPaperlessWriter({ client, clock: writerClock });
 }
 
 async function piecesOf(body: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
@@ -92,6 +94,16 @@ const passing: Readonly<Record<string, Fault>> = {
   "503 with Retry-After": { kind: "status", status: 503, headers: { "retry-after": "2" } },
   "500 although it was done": { kind: "done_but_error", status: 500 },
   "502 of a proxy": { kind: "html" },
+  "400 with the text of a failed deletion": {
+    kind: "status",
+    status: 400,
+    message: "Error deleting document, check logs for more detail.",
+  },
+  "400 with the text of a failed bulk edit": {
+    kind: "status",
+    status: 400,
+    message: "Error performing bulk edit, check logs for more detail.",
+  },
   "429": { kind: "limited", retryAfterS: 3 },
   "a reset connection": { kind: "reset" },
   "no answer": { kind: "hang" },
@@ -103,6 +115,8 @@ const lasting: Readonly<Record<string, Fault>> = {
   "401": { kind: "status", status: 401 },
   "403": { kind: "status", status: 403 },
   "404 of a proxy": { kind: "html", status: 404 },
+  // Also what Paperless-ngx answers to a host that it does not know.
+  "400 with a page": { kind: "html", status: 400 },
   "a redirect": { kind: "redirect", location: "/accounts/login/", status: 302 },
   "the page of a proxy": { kind: "html", status: 200 },
   garbage: { kind: "garbage" },
@@ -245,6 +259,87 @@ describe("a refusal with 400", () => {
     const sim = await simulate(fillWith(1));
     sim.faults.next("delete_document", { kind: "done_but_error", status: 400 });
     expect(await writerOf(sim).trash(1, never)).toBe("trashed");
+  });
+});
+
+describe("a 400 with text in place of JSON", () => {
+  it("of an archive without Redis is tried four times, and says what the archive answered", async () => {
+    const sim = await simulate(fillWith(2));
+    sim.estate.redis = "down";
+    const writer = writerOf(sim);
+    const deleting = await errorOf(writer.trash(1, never));
+    expect(deleting).toMatchObject({ code: "upstream", rule: "server" });
+    expect(deleting.message).toMatch(
+      /^archive papers: deleting document 1: the upstream failed \(status 400\).*: Error deleting document, check logs for more detail\.$/,
+    );
+    expect(deleting.remedy).toBe("look into the log of Paperless-ngx, then try again");
+    expect(requestsOf(sim, "delete_document")).toBe(4);
+    const tagging = await errorOf(writer.addTag([1, 2], 2, never));
+    expect(tagging.rule).toBe("server");
+    expect(tagging.message).toMatch(/: Error performing bulk edit, check logs for more detail\.$/);
+    expect(requestsOf(sim, "bulk_edit")).toBe(4);
+  });
+
+  it("of a deletion is followed by a look at the document, and by no other when that is gone", async () => {
+    const sim = await simulate(fillWith(1));
+    sim.faults.next("delete_document", {
+      kind: "status",
+      status: 400,
+      message: "Error deleting document, check logs for more detail.",
+    });
+    // Somebody else's deletion ends while Steward waits.
+    const clock: Clock = {
+      ...fastClock,
+      timer(atMs, run) {
+        sim.estate.trash(1);
+        return fastClock.timer(atMs, run);
+      },
+    };
+    const writer = writerOf(sim, tokenOf(sim), fastClock, clock);
+    expect(await writer.trash(1, never)).toBe("trashed");
+    expect(requestsOf(sim, "delete_document")).toBe(1);
+  });
+
+  it("ends a batch of deletions after three documents, and one with JSON does not", async () => {
+    const sim = await simulate(fillWith(4));
+    const writer = writerOf(sim);
+    const refusals = createBrake();
+    sim.faults.next("delete_document", { kind: "status", status: 400 }, Infinity);
+    for (const id of [1, 2, 3, 4]) refusals.next(await errorOf(writer.trash(id, never)));
+    expect([refusals.isOn, refusals.failures]).toEqual([false, 0]);
+    sim.faults.clear();
+    sim.estate.redis = "down";
+    const failures = createBrake();
+    for (const id of [1, 2]) failures.next(await errorOf(writer.trash(id, never)));
+    expect(failures.isOn).toBe(false);
+    failures.next(await errorOf(writer.trash(3, never)));
+    expect(failures.isOn).toBe(true);
+  });
+
+  it("is not repeated in a message when it may hold more than words", async () => {
+    const sim = await simulate(fillWith(1));
+    const token = tokenOf(sim).use((value) => value);
+    for (const message of [
+      `Error: token ${token}`,
+      "Error at papers.internal",
+      `Error ${"long ".repeat(100)}`,
+    ]) {
+      sim.faults.next("delete_document", { kind: "status", status: 400, message }, 4);
+      const error = await errorOf(writerOf(sim).trash(1, never));
+      expect(error.rule).toBe("server");
+      expect(error.message).toMatch(/\(http:\/\/127\.0\.0\.1:\d+\)$/);
+    }
+  });
+
+  it("that is a page concerns the archive, not the document", async () => {
+    const sim = await simulate(fillWith(1));
+    sim.faults.next("delete_document", { kind: "html", status: 400 });
+    const error = await errorOf(writerOf(sim).trash(1, never));
+    expect(error).toMatchObject({ code: "upstream", rule: "decode" });
+    expect(error.remedy).toMatch(/^check url of archive "papers", and whether a proxy/);
+    const brake = createBrake();
+    brake.next(error);
+    expect(brake.failures).toBe(1);
   });
 });
 

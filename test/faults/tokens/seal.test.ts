@@ -176,7 +176,7 @@ describe("sys/seal", () => {
   });
 
   it("does not keep a lease from ending: one whose time comes meanwhile is revoked after", async () => {
-    const [host, vault] = [await startHost({ tokenLifetimeMs: 5_000 }), await start()];
+    const [host, vault] = [await startHost({ tokenLifetimeMs: 8_000 }), await start()];
     await configure(vault, host);
     const id = (await mint(vault)).json.lease_id as string;
     expect(id).toMatch(/^github\/token\//);

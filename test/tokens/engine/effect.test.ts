@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Fault } from "../../../src/demo/code-host/faults.ts";
 import type { Data, LogicalRequest } from "../../../src/tokens/logical/types.ts";
 import { type EngineRoom, startEngineRoom } from "../support/engine.ts";
+import { startLaggingRoom } from "./lagging-room.ts";
 
 /** What the host is told, in order. */
 function watched(): { readonly told: (string | Data)[]; readonly more: Partial<LogicalRequest> } {
@@ -107,6 +108,20 @@ describe("the host", () => {
       expect(await told(room)).toEqual([ABOUT, "none"]);
     },
   );
+
+  it("is told that nothing is left only once such a token is over where its platform lags", async () => {
+    await using room = await startLaggingRoom();
+    room.codeHost.faults.next("mint", { kind: "no_expiry" });
+    expect(await told(room)).toEqual([ABOUT, "none"]);
+    expect(room.codeHost.counts()).toMatchObject({ minted: 1, live: 0, revoked: 1 });
+  });
+
+  it("is left in doubt when a page with 404 answers the revocation of such a token", async () => {
+    await using room = await startEngineRoom();
+    room.codeHost.faults.next("mint", { kind: "no_expiry" });
+    room.codeHost.faults.next("revoke", { kind: "html", status: 404 });
+    expect(await told(room)).toEqual([ABOUT]);
+  });
 
   it("gets the token although the caller left after its request did", async () => {
     await using room = await startEngineRoom({ codeHost: { latencyMs: 50 } });

@@ -3,6 +3,8 @@ import type { Fault } from "../../../src/demo/code-host/faults.ts";
 import type { Data, LogicalResponse } from "../../../src/tokens/logical/types.ts";
 import { type EngineRoom, refusalOf, startEngineRoom } from "../support/engine.ts";
 import { logical } from "../support/host.ts";
+import { startLaggingRoom } from "./lagging-room.ts";
+import { createSkippingClock } from "./skipping-clock.ts";
 
 function revoke(
   room: EngineRoom,
@@ -35,11 +37,14 @@ describe("revoking a token", () => {
   });
 
   it("may be repeated: a token that is over is over", async () => {
-    await using room = await startEngineRoom();
+    const clock = createSkippingClock();
+    await using room = await startEngineRoom({ clock });
     const minted = await mint(room);
+    clock.skip(10_000);
     for (let times = 0; times < 3; times++) expect(await revoke(room, minted)).toBeUndefined();
     room.codeHost.faults.next("revoke", { kind: "status", status: 404 });
     expect(await revoke(room, minted)).toBeUndefined();
+    expect([clock.waitsMs, room.codeHost.requests().revoke]).toEqual([[], 4]);
   });
 
   it.each([200, 202, 299])("succeeds when the platform answers %i", async (status) => {
@@ -94,6 +99,11 @@ describe("revoking a token", () => {
       "upstream",
       /redirects are not followed/,
     ],
+    [
+      { kind: "html", status: 404 },
+      "upstream",
+      /^unable to revoke access token: .*404.*check that base_url is the address of the platform's API/,
+    ],
   ])("fails when it may still be good: %j", async (fault, code, message) => {
     await using room = await startEngineRoom();
     const minted = await mint(room);
@@ -127,5 +137,56 @@ describe("revoking a token", () => {
       await refusalOf(revoke(room, { data: { token: "x" } }, { secret_type: "other" })),
     ).toMatchObject({ rule: "secret_type" });
     expect(room.codeHost.lastRequest("revoke")).toBeUndefined();
+  });
+});
+
+describe("revoking a token that the platform's servers do not all know yet", () => {
+  it("ends it, although the first answers are 401", async () => {
+    await using room = await startLaggingRoom();
+    const minted = await mint(room);
+    expect(await revoke(room, minted)).toBeUndefined();
+    expect(room.codeHost.counts()).toMatchObject({ live: 0, revoked: 1 });
+    expect(room.clock.waitsMs).toHaveLength(3);
+    expect(room.codeHost.requests().revoke).toBe(4);
+  });
+
+  it("waits for the rest of its first five seconds alone", async () => {
+    await using room = await startLaggingRoom();
+    const minted = await mint(room);
+    room.clock.skip(3_500);
+    expect(await revoke(room, minted)).toBeUndefined();
+    expect(room.codeHost.counts().live).toBe(0);
+    expect(room.clock.waitsMs).toEqual([1_000]);
+  });
+
+  it("ends it when the clock was set back meanwhile, within five seconds", async () => {
+    await using room = await startLaggingRoom();
+    const minted = await mint(room);
+    room.codeHost.faults.next("revoke", { kind: "status", status: 401 }, 9);
+    room.clock.setWall(-3_600_000);
+    expect(await revoke(room, minted)).toBeUndefined();
+    const waitedMs = room.clock.waitsMs.reduce((sum, waitMs) => sum + waitMs, 0);
+    expect(waitedMs).toBeGreaterThan(4_000);
+    expect(waitedMs).toBeLessThanOrEqual(5_000);
+  });
+
+  it.each([undefined, "soon", null])(
+    "takes 401 for the end where the lease does not say when it was minted: %j",
+    async (mintedAt) => {
+      await using room = await startLaggingRoom();
+      const minted = await mint(room);
+      const internalData = { ...minted?.secret?.internalData, minted_at_ms: mintedAt };
+      expect(await revoke(room, minted, internalData)).toBeUndefined();
+      expect(room.clock.waitsMs).toEqual([]);
+    },
+  );
+
+  it("ends with the host's signal while it waits", async () => {
+    const leaving = new AbortController();
+    const leave = (): void => queueMicrotask(() => leaving.abort(new Error("enough")));
+    await using room = await startLaggingRoom(createSkippingClock(leave));
+    const refusal = await refusalOf(revoke(room, await mint(room), undefined, leaving.signal));
+    expect(refusal.message).toBe("enough");
+    expect(room.codeHost.requests().revoke).toBe(1);
   });
 });

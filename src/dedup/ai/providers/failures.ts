@@ -5,6 +5,7 @@ import type { ModelFailure } from "./types.ts";
 
 const NO_TOKENS: TokenUsage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
 const MAX_RETRY_AFTER_MS = 60_000;
+const RATE_LIMITED = "the provider's rate limit is reached";
 
 /** What an attempt that threw means. `timedOut`: its deadline had passed. */
 export function asModelFailure(thrown: unknown, timedOut: boolean): ModelFailure {
@@ -24,7 +25,7 @@ export function asModelFailure(thrown: unknown, timedOut: boolean): ModelFailure
   if (status === 429)
     return code === "insufficient_quota"
       ? failed("rate_limit", "the provider's quota is used up; check its billing", "run")
-      : { ...failed("rate_limit", "the provider's rate limit is reached", "retry"), ...delay };
+      : { ...failed("rate_limit", RATE_LIMITED, "retry"), ...delay };
   if (status === 401 || status === 403)
     return failed("provider_error", `the provider refused the API key (${status})`, "run");
   if (status === 404)
@@ -44,6 +45,18 @@ export function asModelFailure(thrown: unknown, timedOut: boolean): ModelFailure
     `the provider refused the request (${status})${likely}`,
     "document",
   );
+}
+
+/**
+ * A response of status 200 that says itself that it failed, with its error's code if any. One without
+ * a code says nothing about the document, so it may pass.
+ */
+export function failedResponse(code: unknown, tokens: TokenUsage): ModelFailure {
+  if (code === "rate_limit_exceeded") return failed("rate_limit", RATE_LIMITED, "retry", tokens);
+  const named = typeof code === "string" && /^[a-z_]{1,40}$/.test(code) ? ` (${code})` : "";
+  return typeof code !== "string" || code === "server_error"
+    ? failed("provider_error", `the provider failed${named}`, "retry", tokens)
+    : failed("provider_error", `the provider refused the request${named}`, "document", tokens);
 }
 
 export function failed(

@@ -4,7 +4,7 @@ import type { Secret } from "../../../kernel/base/secret.ts";
 import type { TokenUsage } from "../prices.ts";
 import { attempt, listing, type ProviderDeps } from "./attempt.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
-import { failed } from "./failures.ts";
+import { failed, failedResponse } from "./failures.ts";
 import type { AiProvider, ModelAnswer, ModelFailure, ModelRequest } from "./types.ts";
 
 export interface OpenAiOptions {
@@ -73,6 +73,10 @@ async function respond(
     completionTokens: response.usage?.output_tokens ?? 0,
     cachedTokens: response.usage?.input_tokens_details?.cached_tokens ?? 0,
   };
+  if (response.status === "failed") return failedResponse(response.error?.code, tokens);
+  // Nobody here cancels: it was the provider's own doing.
+  if (response.status === "cancelled")
+    return failed("provider_error", "the provider cancelled the response", "retry", tokens);
   if (response.status === "incomplete")
     return response.incomplete_details?.reason === "max_output_tokens"
       ? cutShort(tokens)

@@ -34,6 +34,8 @@ type Collector = (run: Collecting) => Promise<void>;
 const PAGE = 1_000;
 /** Labels of one kind: as many as a metric has series. */
 const MAX_PAGES = 10;
+/** The newest release of an archive that has no access to the internet. */
+const UNKNOWN_VERSION = "0.0.0";
 
 export const collectors = {
   status: collectStatus,
@@ -115,7 +117,8 @@ async function collectStatistics(run: Collecting): Promise<void> {
 
 async function collectRemoteVersion(run: Collecting): Promise<void> {
   const { version, update_available: isNewer } = await object(run, "/api/remote_version/");
-  if (typeof version === "string") number(run, updateAvailable, flag(isNewer), { version });
+  if (typeof version === "string" && version !== UNKNOWN_VERSION)
+    number(run, updateAvailable, flag(isNewer), { version });
 }
 
 async function count(

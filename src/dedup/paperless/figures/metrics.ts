@@ -133,6 +133,7 @@ export const updateAvailable = gauge("remote_version_update_available", {
   unit: "1",
   attributes: ["version"],
   help: "1 while a newer release of Paperless-ngx than the running one is known, else 0.",
+  when: `${WHEN}, and Paperless-ngx knows its newest release`,
 });
 export const collectorErrors = defineMetric({
   group: "Paperless-ngx",

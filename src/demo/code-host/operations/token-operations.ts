@@ -30,9 +30,9 @@ export function withToken(call: Call, parts: Parts): Reply {
   const installation =
     token === undefined ? undefined : parts.estate.installation(token.installationId)?.installation;
   if (token === undefined || installation === undefined) return badCredentials();
-  if (operation === "revoke") return revoke({ token, installation }, call, parts);
-  // New tokens reach the machines that read a little later than the one that wrote.
+  // A new token reaches the other machines a little later than the one that made it.
   if (call.nowMs - token.mintedAtMs < parts.options.replicationLagMs) return badCredentials();
+  if (operation === "revoke") return revoke({ token, installation }, call, parts);
   if (operation === "rate_limit")
     return rateLimit(parts.limits.quota(installation.spec.id, installation.byId.size, call.nowMs));
   return metered({ token, installation }, call, parts, () => {

@@ -70,7 +70,15 @@ export function isGone(outcome: HttpReply | HttpLost): boolean {
   return outcome.lost === undefined && outcome.status === 404;
 }
 
-/** Error for a success status with an invalid body. */
+/**
+ * Whether the API itself says that there is nothing. A proxy's page and a server at a wrong path
+ * have the same status.
+ */
+export function isMissing(reply: HttpReply): boolean {
+  return reply.status === 404 && messageOf(reply) !== undefined;
+}
+
+/** Error for an answer that is not the API's. */
 export function invalidAnswer(attempted: Attempted, why: string): StewardError {
   return new StewardError(
     "upstream",

@@ -1,7 +1,8 @@
 /**
  * How many calls an installation has left this hour. Only a token of the installation can ask, and
  * asking costs nothing (`GET /rate_limit`), so that a fresh one asks before its caller has it, at
- * most once a minute for each installation, and in the background.
+ * most once a minute for each installation, and in the background. A token that is too fresh for
+ * the platform's servers (401) leaves the question to the next one.
  */
 import { createSemaphore } from "../../../kernel/async/semaphore.ts";
 import type { Clock } from "../../../kernel/base/clock.ts";
@@ -11,6 +12,8 @@ import type { Base } from "../base-url.ts";
 import { readRateLimit, type PlatformDeps } from "./platform.ts";
 
 const EVERY_MS = 60_000;
+/** After 401, which says that the new token has not reached all servers of the platform. */
+const UNKNOWN_MS = 5_000;
 /** A server without limits (404) is asked less often. */
 const WITHOUT_MS = 3_600_000;
 /** Installations that are remembered, and calls at a time. */
@@ -33,7 +36,10 @@ export class Headroom {
     this.#deps = deps;
   }
 
-  /** Asks if it is time. Never throws and never waits; a failure is asked again in a minute. */
+  /**
+   * Asks if it is time. Never throws and never waits; a failure is asked again in a minute, a token
+   * that is not known yet in five seconds.
+   */
   note(base: Base, installationId: string, token: string): void {
     const nowMs = this.#deps.clock.monotonic();
     if (nowMs < (this.#dueMs.get(installationId) ?? 0)) return;
@@ -46,8 +52,8 @@ export class Headroom {
   async #ask(base: Base, installationId: string, token: string): Promise<void> {
     const outcome = await readRateLimit(this.#deps.platform, base, token);
     if (outcome.lost !== undefined) return;
-    if (outcome.status === 404)
-      this.#remember(installationId, this.#deps.clock.monotonic() + WITHOUT_MS);
+    const waitMs = { 401: UNKNOWN_MS, 404: WITHOUT_MS }[outcome.status];
+    if (waitMs !== undefined) this.#remember(installationId, this.#deps.clock.monotonic() + waitMs);
     if (outcome.status !== 200) return;
     const core = coreOf(outcome.body);
     if (core !== undefined) this.#deps.found({ installationId, ...core });

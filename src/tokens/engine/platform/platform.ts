@@ -114,8 +114,8 @@ export function createPlatform(deps: PlatformDeps, base: Base, jwt: AppJwt): Pla
   };
 }
 
-/** Revokes a token, authenticated by itself. */
-export function revokeToken(
+/** One request to revoke a token, authenticated by itself; `revokeToken` interprets the answer. */
+export function sendRevocation(
   deps: PlatformDeps,
   base: Base,
   token: string,

@@ -4,6 +4,7 @@ import { TokenCache, type Minting } from "../../../../src/tokens/engine/cache/to
 import type { FreshToken } from "../../../../src/tokens/engine/types.ts";
 import type { Data } from "../../../../src/tokens/logical/types.ts";
 import { startEngineRoom, type RoomOptions } from "../../support/engine.ts";
+import { createSkippingClock } from "../skipping-clock.ts";
 
 const HOUR = 3_600_000;
 
@@ -28,6 +29,7 @@ function bench(minTtlMs = HOUR / 2) {
     return {
       installationId: 1,
       minted: { token: `ghs_${made}`, data: {} },
+      mintedAtMs: state.nowMs,
       expiresAtMs: state.nowMs + HOUR,
       bytes,
     };
@@ -245,6 +247,27 @@ describe("an organisation that was installed anew under another id", () => {
         status: "rejected",
         reason: { message: expect.stringContaining("installation 1001") },
       });
+  });
+});
+
+describe("a lease of a token that another request minted", () => {
+  it("says when the token was minted, which decides whether it can be unknown yet", async () => {
+    const clock = createSkippingClock();
+    const sharing = { open: () => undefined, isOpen: () => true, seen: () => undefined };
+    await using room = await startEngineRoom({
+      clock,
+      sharing,
+      config: { token_cache_min_ttl: "1m" },
+    });
+    const mint = async () => {
+      const data = { installation_id: 1001 };
+      const { secret } = (await room.ask("create", "token", data, { requester: REQUESTER })) ?? {};
+      return { reused: secret?.share?.reused, mintedAtMs: secret?.internalData["minted_at_ms"] };
+    };
+    const { reused, mintedAtMs } = await mint();
+    expect([reused, typeof mintedAtMs]).toEqual([false, "number"]);
+    clock.skip(60_000);
+    expect(await mint()).toEqual({ reused: true, mintedAtMs });
   });
 });
 

@@ -76,6 +76,18 @@ describe("What an installation has left", () => {
     expect(without.calls).toHaveLength(2);
   });
 
+  it("is asked again by the next mint after five seconds when the token is not known yet", async () => {
+    const { clock, calls, note } = setUp(401);
+    await note();
+    await clock.advance(4_999);
+    await note();
+    expect(calls).toHaveLength(1);
+    await clock.advance(1);
+    expect([calls.length, clock.timers()]).toEqual([1, 0]);
+    await note();
+    expect(calls).toHaveLength(2);
+  });
+
   it("is asked by two calls at a time at most", async () => {
     const { calls, note, hold } = setUp();
     hold();
