@@ -172,6 +172,18 @@ describe("steward dedup on a folder", () => {
     expect(result.stdout).toBe("");
   });
 
+  it("takes no folder with other files for its state, and leaves its mode", async () => {
+    const folder = archive();
+    chmodSync(folder, 0o755);
+    const before = readdirSync(folder);
+    const result = await runSteward(["dedup", "--quiet", "--state", folder, folder]);
+    expect([result.code, result.stdout]).toEqual([1, ""]);
+    expect(result.stderr).toContain(
+      `--state ${folder}: holds other files and no state of Steward, which would make it private; give a new folder or an empty one`,
+    );
+    expect([statSync(folder).mode & 0o777, readdirSync(folder)]).toEqual([0o755, before]);
+  });
+
   it("writes nowhere but in the state folder it was given", async () => {
     const folder = archive();
     const home = temporaryFolder();

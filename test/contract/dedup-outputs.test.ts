@@ -525,6 +525,32 @@ describe("files that are written", () => {
     expect(readdirSync(out).sort()).toEqual(["link.csv", "real.csv", "second-name.csv"]);
   });
 
+  it("leave the former one as it was where the disk is full", async () => {
+    const folder = pile();
+    const out = temporaryFolder();
+    const file = join(out, "r.csv");
+    writeFileSync(file, "former");
+    // Of so few blocks, a file is larger after the first.
+    const full = `trap '' XFSZ; ulimit -f 0; exec "$0" dedup --quiet --workers 1 "$@"`;
+    for (const option of ["--csv", "--html", "--unique"]) {
+      const { status, stderr } = spawnSync("sh", ["-c", full, LAUNCHER, option, file, folder], {
+        env: cleanEnvironment,
+        encoding: "utf8",
+      });
+      expect([option, status, stderr]).toEqual([option, 1, expect.stringContaining(file)]);
+      expect(readFileSync(file, "utf8")).toBe("former");
+    }
+    expect(readdirSync(out)).toEqual(["r.csv"]);
+  });
+
+  it.runIf(existsSync("/dev/full"))("say when a device is full", async () => {
+    const { code, stderr } = await dedup("--csv", "/dev/full", pile());
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining("--csv /dev/full: the disk is full; free space"),
+    ]);
+  });
+
   it("are not there after Ctrl-C", async () => {
     const out = temporaryFolder();
     const child = spawn(LAUNCHER, ["dedup", "--unique", join(out, "u.jsonl"), "-"], {

@@ -1,8 +1,9 @@
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { withoutPluginHost } from "../support/plugin-host.ts";
+import { spawn } from "../support/spawn.ts";
 
 const root = join(import.meta.dirname, "../..");
 const isLong = process.env["STEWARD_TEST_LONG"] === "1";

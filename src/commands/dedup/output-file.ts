@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { access, chmod, constants, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { finished } from "node:stream/promises";
 import { createGlobs } from "../../dedup/archives/globs.ts";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
 import { writeAll } from "../report/output.ts";
@@ -71,20 +72,21 @@ export async function writeOutputFile(
   });
   try {
     const isWhole = await writeAll(pieces, stream, signal);
-    await new Promise<void>((done, failed) => {
-      stream.once("error", failed);
-      stream.end(() => done());
-    });
-    if (special) return isWhole;
+    if (special && !isWhole) return false;
+    stream.end();
+    await finished(stream);
+    if (special) return true;
     if (mode !== undefined) await chmod(written, mode);
     await rename(written, path);
-    return isWhole;
+    return true;
   } catch (error) {
     stream.destroy();
     if (!special) await rm(written, { force: true });
-    if (signal.aborted || (error instanceof StewardError && error.code !== "disk_full"))
-      throw error;
-    throw cannotWrite(file, error, "writing failed");
+    if (signal.aborted) throw error;
+    if (toStewardError(error).code === "disk_full") throw diskFull(file, error);
+    // Of the pieces, such as that a document is gone.
+    if (error instanceof StewardError && error.code !== "internal") throw error;
+    throw cannotWrite(file, (error as Error).cause ?? error, "writing failed");
   }
 }
 
@@ -125,6 +127,13 @@ function cannotWrite(file: OutputFile, error: unknown, what: string): StewardErr
     `${file.option} ${file.path}: ${what}${system === undefined ? "" : ` (${system})`}`,
     { remedy: "give a file in a folder that can be written to", cause: error },
   );
+}
+
+function diskFull(file: OutputFile, cause: unknown): StewardError {
+  return new StewardError("disk_full", `${file.option} ${file.path}: the disk is full`, {
+    remedy: "free space, or give a file on another disk",
+    cause,
+  });
 }
 
 /** A file that is there must be none of those that are read. */

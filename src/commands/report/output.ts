@@ -8,6 +8,9 @@ import { toStewardError } from "../../kernel/base/errors.ts";
 
 const PIECE_BYTES = 64 * 1024;
 
+/** Codes of a stream whose reader went away. */
+const READER_GONE: ReadonlySet<string | undefined> = new Set(["EPIPE", "ERR_STREAM_DESTROYED"]);
+
 /** Parts of an output in order, made one at a time. */
 export type Pieces = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 
@@ -25,7 +28,7 @@ export async function writeAll(
   let failure: NodeJS.ErrnoException | undefined;
   const leave = (error?: NodeJS.ErrnoException): void => {
     gone = true;
-    if (error !== undefined && error.code !== "EPIPE") failure ??= error;
+    if (error !== undefined && !READER_GONE.has(error.code)) failure ??= error;
   };
   stream.on("error", leave);
   const close = (): void => leave();
@@ -45,8 +48,13 @@ export async function writeAll(
       heldBytes = 0;
     }
     if (!gone && heldBytes > 0) await writePiece(stream, Buffer.concat(held), signal);
-    // The error of the last piece comes with its completion.
-    if (!gone) await writeLast(stream, signal);
+    if (!gone)
+      await writeLast(stream, signal).catch((error: NodeJS.ErrnoException) => {
+        leave(error);
+        // The error of the last piece comes with its completion; the stream tells of it later.
+        stream.once("error", () => {});
+      });
+    signal?.throwIfAborted();
     if (failure !== undefined) throw toStewardError(failure);
     return !gone;
   } finally {
@@ -81,9 +89,10 @@ function writeLast(stream: Writable, signal: AbortSignal | undefined): Promise<v
     const stop = (): void => reject(signal?.reason as Error);
     signal?.addEventListener("abort", stop, { once: true });
     if (signal?.aborted === true) stop();
-    stream.write("", () => {
+    stream.write("", (error) => {
       signal?.removeEventListener("abort", stop);
-      resolve();
+      if (error) reject(error);
+      else resolve();
     });
   });
 }

@@ -46,6 +46,12 @@ describe("writing a long report", () => {
       code: "disk_full",
     });
     await expect(writeAll(["short"], full())).rejects.toMatchObject({ code: "disk_full" });
+    // As a file's, which says so after a turn of the event loop.
+    const later = new Writable({
+      write: (_chunk, _encoding, done) =>
+        setImmediate(done, Object.assign(new Error("ENOSPC, write"), { code: "ENOSPC" })),
+    });
+    await expect(writeAll(["short"], later)).rejects.toMatchObject({ code: "disk_full" });
   });
 
   it("ends with the signal's reason when it is cancelled", async () => {

@@ -11,6 +11,7 @@ import {
   closeSync,
   lstatSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -29,6 +30,11 @@ export const SOLE_PROCESS = "one process per state folder";
 /** The configuration key of the folder that is usually locked. */
 const STATE_SETTING = "state.directory";
 const SQLITE_BUSY = 5;
+const SQLITE_FULL = 13;
+/** The bit of a mode by which users share a folder. */
+const STICKY = 0o1000;
+/** Stands for the code of a system error. */
+const SHARED = "shared";
 const SQLITE_NOT_A_DATABASE = 26;
 
 /** Kept here because SQLite releases the lock of a garbage-collected handle. */
@@ -94,6 +100,7 @@ function prepareFolder(directory: string, setting: string): string | undefined {
  * A folder of another owner keeps its mode: a Kubernetes volume with `fsGroup`, a NAS share.
  */
 function makePrivate(directory: string): string | undefined {
+  if (isShared(directory)) throw Object.assign(new Error("is shared"), { code: SHARED });
   try {
     chmodSync(directory, 0o700);
     return undefined;
@@ -105,13 +112,20 @@ function makePrivate(directory: string): string | undefined {
   }
 }
 
+/** Such as /tmp, which would be closed to everyone else; an empty one may be a volume of memory. */
+function isShared(directory: string): boolean {
+  if ((statSync(directory).mode & STICKY) === 0) return false;
+  const names = readdirSync(directory);
+  return names.length > 0 && !names.includes("lock");
+}
+
 /** Translates a system error into one that names the folder and the remedy. */
 function unusable(directory: string, setting: string, error: NodeJS.ErrnoException): StewardError {
   const code = error.code ?? "";
   const [why, remedy] = meaningOf(code, setting);
   return new StewardError(
     ["ENOSPC", "EDQUOT"].includes(code) ? "disk_full" : "denied",
-    `the state folder ${directory} cannot be used: ${why} (${code || error.message})`,
+    `the state folder ${directory} cannot be used: ${why}${code === SHARED ? "" : ` (${code || error.message})`}`,
     {
       field: setting,
       rule: "a folder that Steward may write to",
@@ -132,6 +146,8 @@ function meaningOf(code: string, setting: string): readonly [why: string, remedy
       ];
     case "ENOTDIR":
       return ["it, or a part of its path, is a file", elsewhere];
+    case SHARED:
+      return ["all users share it", elsewhere];
     case "EROFS":
       return ["its disk is mounted read-only", `mount it writable, or ${elsewhere}`];
     case "ENOSPC":
@@ -171,6 +187,8 @@ function takeFile(directory: string, setting: string): DatabaseSync {
   } catch (error) {
     const code = (error as { errcode?: number }).errcode;
     if (code === SQLITE_BUSY) throw inUse(directory, setting, readHolder(directory));
+    if (code === SQLITE_FULL)
+      throw unusable(directory, setting, Object.assign(error as Error, { code: "ENOSPC" }));
     throw error instanceof StewardError
       ? error
       : new StewardError("denied", `the state folder ${directory} cannot be locked`, {

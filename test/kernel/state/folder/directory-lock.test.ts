@@ -1,5 +1,6 @@
 import type { ChildProcessByStdio } from "node:child_process";
 import {
+  chmodSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -55,6 +56,23 @@ it("makes the folder private and takes it, until it is released", () => {
   lock.release();
   lock.release();
   lockStateDirectory(directory).release();
+});
+
+it("leaves a folder that all users share as it is, unless it is empty or Steward's own", () => {
+  const shared = temporaryFolder();
+  chmodSync(shared, 0o1777);
+  writeFileSync(join(shared, "of another.txt"), "");
+  expect(() => lockStateDirectory(shared)).toThrow(
+    expect.objectContaining({
+      message: `the state folder ${shared} cannot be used: all users share it`,
+      remedy: "choose another folder with state.directory",
+    }),
+  );
+  expect(statSync(shared).mode & 0o7777).toBe(0o1777);
+  rmSync(join(shared, "of another.txt"));
+  lockStateDirectory(shared).release();
+  chmodSync(shared, 0o1777);
+  lockStateDirectory(shared).release();
 });
 
 it("lets exactly one of several racing starters in, over and over", async () => {
