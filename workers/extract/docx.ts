@@ -1,5 +1,6 @@
-/** The text of a DOCX (ECMA-376): paragraphs, tables, notes; without deletions and field codes. */
+/** The text of a DOCX (ECMA-376): its main part and notes, without headers and comments. */
 import { posix } from "node:path";
+import { readPart } from "./docx-text.ts";
 import { Refusal } from "./extractor.ts";
 import type { Extractor } from "./extractor.ts";
 import { parseXml } from "./xml.ts";
@@ -12,31 +13,6 @@ const USUAL_MAIN = "word/document.xml";
 /** Beside the main part, to be read after it in this order. */
 const NOTES = ["footnotes.xml", "endnotes.xml"] as const;
 
-/** Text written at the start tag of an element. */
-const opened: ReadonlyMap<string, string> = new Map([
-  ["w:br", "\n"],
-  ["w:cr", "\n"],
-  ["w:noBreakHyphen", "-"],
-  ["w:ptab", "\t"],
-  ["w:tab", "\t"],
-  // A text box may stand within a paragraph.
-  ["w:txbxContent", "\n"],
-]);
-/** Text written at the end tag. */
-const closed: ReadonlyMap<string, string> = new Map([
-  ["w:p", "\n"],
-  ["w:tc", "\t"],
-]);
-
-/** Not part of what a reader sees, or a second time. */
-const UNREAD: ReadonlySet<string> = new Set([
-  "w:del",
-  // Where a moved text was.
-  "w:moveFrom",
-  // What old readers show, e.g. instead of a text box.
-  "mc:Fallback",
-]);
-
 /** A DOCX file. */
 export const extract: Extractor = (bytes, { units, named }) => {
   const zip = openZip(bytes, "DOCX");
@@ -45,12 +21,24 @@ export const extract: Extractor = (bytes, { units, named }) => {
     throw new Refusal("other type", "is a zip archive without a Word document", named);
   let text = "";
   let all = true;
+  let inserts = false;
   const notes = NOTES.map((name) => posix.join(posix.dirname(main), name));
-  for (const part of [main, ...notes.filter((name) => zip.has(name))]) {
-    if (text.length > units) all = false;
-    else text += textOf(zip.text(part), units - text.length);
+  for (const path of [main, ...notes.filter((name) => zip.has(name))]) {
+    if (text.length > units) {
+      all = false;
+      continue;
+    }
+    const part = readPart(zip.text(path), units - text.length);
+    text += part.text;
+    inserts ||= part.inserts;
   }
-  return { text, truncated: !all || text.length > units, ...propertiesOf(zip) };
+  return {
+    text,
+    truncated: !all || text.length > units,
+    omits: inserts,
+    notes: inserts ? ["holds another file whose text was not read"] : [],
+    ...propertiesOf(zip),
+  };
 };
 
 /**
@@ -66,36 +54,6 @@ function mainPartOf(zip: Zip): string | undefined {
   // The main part of a workbook or a presentation is found in the same way.
   const isWord = (path: string): boolean => zip.has(path) && !/^(xl|ppt|visio)\//.test(path);
   return [named ?? USUAL_MAIN, USUAL_MAIN].find(isWord);
-}
-
-function textOf(xml: string, units: number): string {
-  const pieces: string[] = [];
-  let length = 0;
-  let isText = false;
-  let unread = 0;
-  const add = (piece: string | undefined): void => {
-    if (piece === undefined || unread > 0) return;
-    pieces.push(piece);
-    length += piece.length;
-  };
-  parseXml(
-    xml,
-    {
-      open(name) {
-        if (UNREAD.has(name)) unread += 1;
-        else if (name === "w:t") isText = true;
-        else add(opened.get(name));
-      },
-      close(name) {
-        if (UNREAD.has(name)) unread -= 1;
-        else if (name === "w:t") isText = false;
-        else add(closed.get(name));
-      },
-      text: (piece) => isText && add(piece),
-    },
-    () => length > units,
-  );
-  return pieces.join("");
 }
 
 /** Title and date of what Dublin Core calls properties; broken ones are no reason to refuse. */

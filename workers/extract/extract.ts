@@ -38,7 +38,10 @@ const MAX_TEXTS = 16;
 /** A text that is not digested yet. */
 export interface FoundText extends ExtractedText {
   readonly text: string;
-  /** Of a truncated text: SHA-256 of all that the file or member holds, in hexadecimal. */
+  /**
+   * Of a text that does not say all that a reader sees: SHA-256 of all that the file or member
+   * holds, in hexadecimal.
+   */
   readonly beyond?: string;
 }
 
@@ -238,7 +241,7 @@ async function extractInto(
     title: cleanTitle(extracted.title ?? "") || cleanTitle(titleByName(name)) || name,
     text,
     truncated,
-    ...(truncated && { beyond: source.digest() }),
+    ...((truncated || extracted.omits === true) && { beyond: source.digest() }),
     ...(depth === 0 && isStoredAs(text, source) && { storedBytes: bytes.byteLength }),
     ...(createdDate && { createdDate: createdDate.slice(0, 40) }),
     ...(correspondent && { correspondent: cleanTitle(correspondent) }),

@@ -23,6 +23,8 @@ export interface Extracted {
   readonly text: string;
   /** The text goes on in the file; also when `text` is longer than asked. */
   readonly truncated?: boolean;
+  /** A reader sees more in the file than the text says: only a file of the same bytes is its copy. */
+  readonly omits?: boolean;
   readonly title?: string | undefined;
   readonly createdDate?: string | undefined;
   readonly correspondent?: string | undefined;

@@ -2,6 +2,8 @@
 import { readProperties } from "./docx.ts";
 import { Refusal } from "./extractor.ts";
 import type { Extractor } from "./extractor.ts";
+import { createFormReader } from "./odt-forms.ts";
+import { createFormulaReader } from "./odt-formulas.ts";
 import { parseXml } from "./xml.ts";
 import { openZip } from "./zip.ts";
 import type { Zip } from "./zip.ts";
@@ -41,8 +43,14 @@ export const extract: Extractor = (bytes, { units, named }) => {
   if (isEncrypted(zip)) throw new Refusal("encrypted", "is encrypted");
   if (!zip.has(CONTENT))
     throw new Refusal("other type", "is a zip archive without an OpenDocument text", named);
-  const text = textOf(zip.text(CONTENT), units);
-  return { text, truncated: text.length > units, ...propertiesOf(zip) };
+  const formulas = createFormulaReader(zip);
+  const text = textOf(zip.text(CONTENT), units, formulas.read);
+  return {
+    text,
+    truncated: text.length > units,
+    omits: formulas.omits(),
+    ...propertiesOf(zip),
+  };
 };
 
 // The members are encrypted one by one, or all of them as one; only the manifest says so.
@@ -51,11 +59,12 @@ function isEncrypted(zip: Zip): boolean {
   return zip.has(name) && zip.text(name).includes("encryption-data");
 }
 
-function textOf(xml: string, units: number): string {
+function textOf(xml: string, units: number, formulaAt: (href: string) => string): string {
   const pieces: string[] = [];
   let length = 0;
   let body = 0;
   let unread = 0;
+  const answerOf = createFormReader();
   const add = (piece: string | undefined): void => {
     if (piece === undefined || body === 0 || unread > 0) return;
     pieces.push(piece);
@@ -64,10 +73,11 @@ function textOf(xml: string, units: number): string {
   parseXml(
     xml,
     {
-      open(name) {
+      open(name, attributes) {
         if (name === BODY) body += 1;
         else if (UNREAD.has(name)) unread += 1;
-        else add(opened.get(name));
+        else if (name === "draw:object") add(formulaAt(attributes["xlink:href"] ?? ""));
+        else add(opened.get(name) ?? answerOf(name, attributes));
       },
       close(name) {
         if (name === BODY) body -= 1;

@@ -4,6 +4,8 @@ import { stopped } from "../control.ts";
 import { withBoundedBuffers } from "./bounded-buffers.ts";
 import { Refusal } from "./extractor.ts";
 import type { Extracted, Extraction, Extractor } from "./extractor.ts";
+import { FontSigns } from "./pdf-fonts.ts";
+import { embeddedNames, readMembers } from "./pdf-members.ts";
 
 /** The largest stream of a PDF as unpacked. */
 const STREAM_BYTES = 64 * 1024 * 1024;
@@ -39,7 +41,11 @@ export const extract: Extractor = (bytes, extraction) =>
     try {
       const info = await infoOf(document);
       refuseXfa(info);
-      return { ...(await read(document, extraction, { maps, refused })), ...propertiesOf(info) };
+      const losses = { maps, refused };
+      return {
+        ...(await readWithFiles(document, extraction, losses, info)),
+        ...propertiesOf(info),
+      };
     } finally {
       await document.loadingTask.destroy();
     }
@@ -72,6 +78,36 @@ function refuseXfa({ IsXFAPresent, IsAcroFormPresent }: DocumentInfo): void {
     throw new Refusal("XFA form", "is an XFA form, whose content is not in its pages");
 }
 
+/**
+ * The files of a portfolio are members, and their names its text: its page is a notice to open it
+ * elsewhere, the same in all of them. Files beside ordinary pages, e.g. the XML of an electronic
+ * invoice, are not read.
+ */
+async function readWithFiles(
+  document: PdfDocument,
+  extraction: Extraction,
+  losses: Losses,
+  { IsCollectionPresent }: DocumentInfo,
+): Promise<Extracted> {
+  const names = await embeddedNames(document);
+  const isPortfolio = IsCollectionPresent === true;
+  if (!isPortfolio || names.size === 0) {
+    const text = await read(document, extraction, losses);
+    return names.size > 0 || isPortfolio ? { ...text, omits: true } : text;
+  }
+  const members = await readMembers(document, names, extraction);
+  const list = [...names.values()].join("\n").toWellFormed();
+  const pages = document.numPages > 1 ? await read(document, extraction, losses) : undefined;
+  const left = names.size - members.length;
+  return {
+    text: pages === undefined ? list : `${pages.text}\n${list}`,
+    truncated: pages?.truncated ?? false,
+    omits: true,
+    notes: [...(pages?.notes ?? []), ...(left === 0 ? [] : [`${left} of its files were not read`])],
+    members,
+  };
+}
+
 async function read(
   document: PdfDocument,
   extraction: Extraction,
@@ -81,6 +117,8 @@ async function read(
   const pages: string[] = [];
   let length = 0;
   let hasTextLayer = false;
+  let attaches = false;
+  const fonts = new FontSigns();
   let broken = 0;
   let number = 1;
   const last = Math.min(document.numPages, MAX_PAGES);
@@ -88,10 +126,12 @@ async function read(
     if (extraction.cancelled()) throw stopped();
     const refusedBefore = refused();
     try {
-      for await (const { text, drawn } of readPage(document, number, units - length)) {
-        pages.push(text);
+      for await (const piece of readPage(document, number, units - length, fonts)) {
+        const { text, drawn } = piece;
+        if (drawn || text !== "") pages.push(text);
         length += text.length;
         hasTextLayer ||= drawn && text.trim() !== "";
+        attaches ||= piece.attaches === true;
       }
       // Behind the first operators of a page, pdf.js takes an error for the end of the page.
       if (refused() > refusedBefore) broken += 1;
@@ -101,10 +141,12 @@ async function read(
   }
   // Notes and fields alone do not stand for a scan: many scans have the same ones.
   if (!hasTextLayer) throw withoutText(broken, maps);
+  if (fonts.areMost) throw withoutCharacters();
   return {
     text: pages.join("\n"),
     // A text without some of its pages is no whole text.
     truncated: number <= document.numPages || broken > 0 || maps.size > 0,
+    omits: attaches || fonts.areSome,
     notes: [
       ...(broken === 0 ? [] : [`${broken} of its ${document.numPages} pages could not be read`]),
       ...(maps.size === 0 ? [] : ["some of its text is in fonts that cannot be read"]),
@@ -124,10 +166,19 @@ function withoutText(broken: number, maps: ReadonlySet<string>): Refusal {
     : new Refusal("no text layer (needs OCR)", "has no text layer and needs OCR", false);
 }
 
+function withoutCharacters(): Refusal {
+  return new Refusal(
+    "unreadable fonts",
+    "has text in fonts that do not say which characters they draw",
+  );
+}
+
 interface PageText {
   readonly text: string;
   /** Drawn by the page itself, and not of a field or note. */
   readonly drawn: boolean;
+  /** A file is attached to the page. */
+  readonly attaches?: boolean;
 }
 
 /** The text of a page, then that of its fields and notes, if any. */
@@ -135,28 +186,32 @@ async function* readPage(
   document: PdfDocument,
   number: number,
   units: number,
+  fonts: FontSigns,
 ): AsyncGenerator<PageText> {
   const page = await document.getPage(number);
   try {
-    const text = await readDrawn(page, units);
+    const text = await readDrawn(page, units, fonts);
     yield { text, drawn: true };
     if (text.length > units) return;
-    const entries = await readEntries(page, units - text.length);
-    if (entries !== "") yield { text: entries, drawn: false };
+    const { entries, attaches } = await readEntries(page, units - text.length);
+    if (entries !== "" || attaches) yield { text: entries, drawn: false, attaches };
   } finally {
     page.cleanup();
   }
 }
 
-async function readDrawn(page: PdfPage, units: number): Promise<string> {
+async function readDrawn(page: PdfPage, units: number, fonts: FontSigns): Promise<string> {
   const reader = page.streamTextContent().getReader();
   let text = "";
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return text;
-      for (const item of value.items)
-        if ("str" in item) text += item.hasEOL ? `${item.str}\n` : item.str;
+      for (const item of value.items) {
+        if (!("str" in item)) continue;
+        fonts.add(item.str, item.fontName);
+        text += item.hasEOL ? `${item.str}\n` : item.str;
+      }
       if (text.length > units) return text;
     }
   } finally {
@@ -164,15 +219,22 @@ async function readDrawn(page: PdfPage, units: number): Promise<string> {
   }
 }
 
-/** A line for each field that is filled in and each free text that are shown. */
-async function readEntries(page: PdfPage, units: number): Promise<string> {
-  let text = "";
+interface Entries {
+  /** A line for each field that is filled in and each free text that are shown. */
+  readonly entries: string;
+  readonly attaches: boolean;
+}
+
+async function readEntries(page: PdfPage, units: number): Promise<Entries> {
+  let entries = "";
+  let attaches = false;
   for (const annotation of (await page.getAnnotations()) as Annotation[]) {
+    attaches ||= annotation.subtype === "FileAttachment";
     const entry = entryOf(annotation);
-    if (entry !== "") text += text === "" ? entry : `\n${entry}`;
-    if (text.length > units) break;
+    if (entry !== "") entries += entries === "" ? entry : `\n${entry}`;
+    if (entries.length > units) break;
   }
-  return text;
+  return { entries, attaches };
 }
 
 /** The members of a pdf.js annotation that are read; pdf.js types it as `any`. */
@@ -243,6 +305,8 @@ interface DocumentInfo {
   readonly IsXFAPresent?: boolean;
   /** It has fields besides those of XFA. */
   readonly IsAcroFormPresent?: boolean;
+  /** It is a portfolio, also called collection. */
+  readonly IsCollectionPresent?: boolean;
 }
 
 /** Broken properties are no reason to refuse a text. */

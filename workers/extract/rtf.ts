@@ -1,92 +1,14 @@
 /** The text of an RTF (Rich Text Format 1.9.1): what is printed, without headers and pictures. */
 import { Refusal } from "./extractor.ts";
 import type { Extractor } from "./extractor.ts";
+import { characterSets, decodePage, pageOfCharset } from "./rtf-pages.ts";
+import { formulas, HIDING, printed, symbols, UNREAD } from "./rtf-words.ts";
 
 const MAX_DEPTH = 1_000;
 
 /** A control word or symbol, an escaped byte, a brace, or plain text. */
 const TOKEN =
   /\\([a-zA-Z]{1,32})(-?\d{1,9})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|([^\\{}\r\n]+)|[\r\n]+|\\/y;
-
-/** Groups whose text is not printed, or not where it stands. */
-const UNREAD: ReadonlySet<string> = new Set(
-  "fonttbl colortbl stylesheet info pict object header headerl headerr headerf footer footerl footerr footerf fldinst listtable listoverridetable rsidtbl generator themedata colorschememapping datastore latentstyles xmlnstbl pgdsctbl filetbl revtbl nonshppict shprslt bkmkstart bkmkend xe tc mmathPr annotation atnid atnauthor".split(
-    " ",
-  ),
-);
-
-/** Groups that are printed although the group around them, which is named here, is not read. */
-const printed: ReadonlyMap<string, string> = new Map([
-  // The texts of text boxes, and of those of old versions.
-  ["shptxt", "shpinst"],
-  ["dptxbxtext", "do"],
-  // What is shown of an embedded object.
-  ["result", "object"],
-]);
-
-/** Text between `\name` and `\name0` is not printed. */
-const HIDING: ReadonlySet<string> = new Set(["deleted", "v"]);
-
-/** Text written for a control word. */
-const symbols: Readonly<Record<string, string>> = {
-  par: "\n",
-  line: "\n",
-  sect: "\n",
-  page: "\n",
-  row: "\n",
-  column: "\n",
-  // It stands close to the word that it is a note of.
-  footnote: " ",
-  tab: "\t",
-  cell: "\t",
-  nestcell: "\t",
-  nestrow: "\n",
-  emdash: "\u2014",
-  endash: "\u2013",
-  bullet: "\u2022",
-  lquote: "\u2018",
-  rquote: "\u2019",
-  ldblquote: "\u201c",
-  rdblquote: "\u201d",
-  emspace: " ",
-  enspace: " ",
-  "~": "\u00a0",
-  _: "-",
-  "\\": "\\",
-  "\n": "\n",
-  "\r": "\n",
-};
-
-/** Encodings by the number of a code page. */
-const codePages: Readonly<Record<number, string>> = {
-  866: "ibm866",
-  874: "windows-874",
-  932: "shift_jis",
-  936: "gbk",
-  949: "euc-kr",
-  950: "big5",
-  10000: "macintosh",
-  65001: "utf-8",
-};
-
-/** Code pages by the number of a font's character set. */
-const charsets: Readonly<Record<number, number>> = {
-  0: 1252,
-  77: 10000,
-  128: 932,
-  129: 949,
-  134: 936,
-  136: 950,
-  161: 1253,
-  162: 1254,
-  163: 1258,
-  177: 1255,
-  178: 1256,
-  186: 1257,
-  204: 1251,
-  222: 874,
-  238: 1250,
-};
 
 interface Group {
   /** "text", or the destination that is not. */
@@ -96,14 +18,33 @@ interface Group {
   font: number;
   /** Those of `HIDING` that are in force. */
   hiding: readonly string[];
+  /** Written at its end. */
+  closing: string;
 }
+
+/** A field of a form; that of a text shows its value itself. */
+interface FormField {
+  /** 1 is a check box, 2 a list. */
+  type: number;
+  result: number;
+  default: number;
+  readonly entries: string[];
+}
+
+/** The result of a field that has its default. */
+const UNCHANGED = 25;
+const MAX_ENTRIES = 1_000;
 
 /** Reads one file; `read` runs once. */
 class RtfReader {
   readonly #source: string;
-  readonly #groups: Group[] = [{ destination: "text", fallback: 1, font: -1, hiding: [] }];
+  readonly #groups: Group[] = [
+    { destination: "text", fallback: 1, font: -1, hiding: [], closing: "" },
+  ];
   readonly #fontPages = new Map<number, number>();
   #page = 1252;
+  #defaultFont = -1;
+  #field: FormField | undefined;
   /** Bytes of the text that are not decoded yet, as Latin-1. */
   #bytes = "";
   #text = "";
@@ -147,8 +88,9 @@ class RtfReader {
     this.#skip = 0;
     if (brace === "{") {
       if (this.#groups.length === MAX_DEPTH) throw broken();
-      this.#groups.push({ ...this.#group });
+      this.#groups.push({ ...this.#group, closing: "" });
     } else if (this.#groups.length > 1) {
+      this.#write(this.#group.closing);
       const { destination } = this.#groups.pop() as Group;
       // The end of what is printed of a group that is not read.
       if (destination === "text" && this.#group.destination !== "text") this.#text += "\n";
@@ -157,41 +99,116 @@ class RtfReader {
   }
 
   #control(word: string, parameter: string | undefined): void {
-    const group = this.#group;
     const number = parameter === undefined ? undefined : Number(parameter);
     if (word === "u" && number !== undefined) {
       this.#flush();
       this.#write(String.fromCharCode(number & 0xffff));
-      this.#skip = group.fallback;
-    } else if (word === "uc") group.fallback = Math.min(100, Math.max(0, number ?? 1));
-    else if (word === "ansicpg") this.#page = number ?? 1252;
-    else if (word === "f" && number !== undefined) {
-      this.#flush();
-      group.font = number;
-    } else if (word === "fcharset" && number !== undefined)
-      this.#fontPages.set(group.font, charsets[number] ?? this.#page);
-    else if (HIDING.has(word) || word === "plain") {
-      this.#flush();
-      const others = word === "plain" ? [] : group.hiding.filter((each) => each !== word);
-      group.hiding = word === "plain" || number === 0 ? others : [...others, word];
-    } else if (printed.get(word) === group.destination) {
-      this.#flush();
-      group.destination = "text";
-      this.#write("\n");
-    } else if (word === "title" && group.destination === "info") group.destination = "title";
-    else if (UNREAD.has(word) && group.destination === "text") group.destination = word;
-    else if (this.#optional && group.destination === "text") group.destination = word;
-    else if (Object.hasOwn(symbols, word)) {
+      this.#skip = this.#group.fallback;
+    } else if (
+      !this.#isFallback(symbols[word]) &&
+      !this.#setPage(word, number) &&
+      !this.#setField(word, number) &&
+      !this.#setDestination(word) &&
+      !this.#hide(word, number) &&
+      Object.hasOwn(symbols, word)
+    ) {
       this.#flush();
       this.#write(symbols[word] ?? "");
     }
     this.#optional = false;
   }
 
+  /**
+   * Whether a word or symbol stands for a character that is written already: each counts as one.
+   * Breaks are written all the same, since many files have nothing for older readers.
+   */
+  #isFallback(written = ""): boolean {
+    if (this.#skip === 0) return false;
+    this.#flush();
+    this.#skip -= 1;
+    return written !== "" && !/[\n\t]/.test(written);
+  }
+
+  /** What the next bytes stand for. */
+  #setPage(word: string, number: number | undefined): boolean {
+    const group = this.#group;
+    const page = characterSets.get(word);
+    if (page !== undefined) this.#page = page;
+    else if (word === "uc") group.fallback = Math.min(100, Math.max(0, number ?? 1));
+    else if (word === "ansicpg") this.#page = number ?? 1252;
+    else if ((word === "f" || word === "deff") && number !== undefined) {
+      this.#flush();
+      group.font = number;
+      if (word === "deff") this.#defaultFont = number;
+    } else if (word === "fcharset" && number !== undefined)
+      this.#fontPages.set(group.font, pageOfCharset(number) ?? this.#page);
+    else if (word === "cpg" && number !== undefined && group.destination === "fonttbl")
+      this.#fontPages.set(group.font, number);
+    else return false;
+    return true;
+  }
+
+  /** Whether the group is read, and as what. */
+  #setDestination(word: string): boolean {
+    const group = this.#group;
+    const formula = formulas.get(word);
+    if (printed.get(word) === group.destination) {
+      this.#flush();
+      group.destination = "text";
+      this.#write("\n");
+    } else if (word === "title" && group.destination === "info") group.destination = "title";
+    else if (UNREAD.has(word) && group.destination === "text") group.destination = word;
+    else if (formula !== undefined && group.destination === "text") {
+      this.#flush();
+      this.#write(formula[0]);
+      group.closing = formula[1];
+    } else if (
+      this.#optional &&
+      group.destination === "text" &&
+      // Known words are read although they may be ignored.
+      !Object.hasOwn(symbols, word)
+    )
+      group.destination = word;
+    else return false;
+    return true;
+  }
+
+  #hide(word: string, number: number | undefined): boolean {
+    const group = this.#group;
+    if (!HIDING.has(word) && word !== "plain") return false;
+    this.#flush();
+    const others = word === "plain" ? [] : group.hiding.filter((each) => each !== word);
+    group.hiding = word === "plain" || number === 0 ? others : [...others, word];
+    if (word === "plain") group.font = this.#defaultFont;
+    return true;
+  }
+
+  /** The answer of a form, which is written where its result would be. */
+  #setField(word: string, number = 0): boolean {
+    const field = this.#field;
+    if (word === "formfield") this.#field = { type: 0, result: UNCHANGED, default: 0, entries: [] };
+    else if (word === "fldrslt" && field !== undefined) {
+      this.#flush();
+      const choice = field.result === UNCHANGED ? field.default : field.result;
+      if (field.type === 1) this.#write(choice === 0 ? "\u2610" : "\u2612");
+      else if (field.type === 2) this.#write(field.entries[choice] ?? "");
+      this.#field = undefined;
+    } else if (field === undefined) return false;
+    else if (word === "fftype") field.type = number;
+    else if (word === "ffres") field.result = number;
+    else if (word === "ffdefres") field.default = number;
+    else if (word === "ffl" && field.entries.length < MAX_ENTRIES) {
+      this.#group.destination = "ffl";
+      field.entries.push("");
+    } else return false;
+    return word !== "formfield";
+  }
+
   #symbol(symbol: string): void {
     if (symbol === "*") this.#optional = true;
-    else if (symbol === "{" || symbol === "}") this.#add(symbol);
-    else if (Object.hasOwn(symbols, symbol)) {
+    // A backslash may be the second byte of a character.
+    else if (symbol === "{" || symbol === "}" || symbol === "\\") this.#add(symbol);
+    else if (!this.#isFallback(symbols[symbol]) && Object.hasOwn(symbols, symbol)) {
       this.#flush();
       this.#write(symbols[symbol] ?? "");
     }
@@ -205,9 +222,9 @@ class RtfReader {
 
   #flush(): void {
     if (this.#bytes === "") return;
-    const bytes = Buffer.from(this.#bytes, "latin1");
+    const bytes = this.#bytes;
     this.#bytes = "";
-    this.#write(decode(bytes, this.#fontPages.get(this.#group.font) ?? this.#page));
+    this.#write(decodePage(bytes, this.#fontPages.get(this.#group.font) ?? this.#page));
   }
 
   #write(text: string): void {
@@ -216,6 +233,8 @@ class RtfReader {
     const isHidden = hiding.length > 0 && text.trim() !== "";
     if (destination === "text" && !isHidden) this.#text += text;
     else if (destination === "title" && this.#title.length < 1_000) this.#title += text;
+    else if (destination === "ffl" && this.#field !== undefined)
+      this.#field.entries.push((this.#field.entries.pop() ?? "") + text);
   }
 }
 
@@ -225,11 +244,6 @@ export const extract: Extractor = (bytes, { units }) => {
   const { text, title, whole } = new RtfReader(source).read(units);
   return { text: text.toWellFormed(), truncated: !whole, title: title.toWellFormed() };
 };
-
-function decode(bytes: Uint8Array, page: number): string {
-  const windows = page >= 1250 && page <= 1258 ? `windows-${page}` : "windows-1252";
-  return new TextDecoder(codePages[page] ?? windows).decode(bytes);
-}
 
 function broken(): Refusal {
   return new Refusal("broken RTF", "cannot be read as RTF");

@@ -82,6 +82,56 @@ describe("a DOCX", () => {
     expect(text).toBe("first\nmoved\ne-mail\tright\nbox\n\nkept\n");
   });
 
+  it("has the answers of its forms and the signs of symbol fonts", async () => {
+    const field = (data: string): string =>
+      `<w:p><w:r><w:fldChar w:fldCharType="begin"><w:ffData>${data}</w:ffData></w:fldChar></w:r><w:r><w:instrText>FORM</w:instrText></w:r></w:p>`;
+    const box = (state: string): string => field(`<w:checkBox>${state}</w:checkBox>`);
+    const list = (result: string): string =>
+      field(
+        `<w:ddList>${result}<w:listEntry w:val="Basic"/><w:listEntry w:val="Full"/></w:ddList>`,
+      );
+    const body = [
+      box('<w:default w:val="0"/><w:checked w:val="1"/>'),
+      box('<w:default w:val="1"/><w:checked w:val="0"/>'),
+      box("<w:checked/>"),
+      box('<w:default w:val="false"/>'),
+      list('<w:result w:val="1"/>'),
+      list(""),
+      '<w:p><w:r><w:sym w:font="Wingdings" w:char="F0FE"/><w:sym w:char="no"/></w:r></w:p>',
+    ];
+    const { text } = await textOf("a.docx", docx(["end"], { body: body.join("") }));
+    expect(text).toBe("\u2612\n\u2610\n\u2612\n\u2610\nFull\nBasic\n\uf0fe\nend\n");
+  });
+
+  it("has its formulas, whose parts stay apart", async () => {
+    const run = (text: string): string => `<m:r><m:t>${text}</m:t></m:r>`;
+    const body = `<w:p><m:oMathPara><m:oMath>${run("x=12+")}<m:f><m:num>${run("1")}</m:num><m:den>${run("2")}</m:den></m:f><m:nary><m:naryPr><m:chr m:val="∑"/></m:naryPr><m:sub/><m:sup/><m:e>${run("y")}</m:e></m:nary></m:oMath></m:oMathPara></w:p>`;
+    const { text } = await textOf("a.docx", docx(["end"], { body }));
+    expect(text).toBe("x=12+(1)/(2)∑_()^() y\nend\n");
+  });
+
+  it("leaves out what is hidden", async () => {
+    const run = (properties: string, text: string): string =>
+      `<w:r><w:rPr>${properties}</w:rPr><w:t>${text}</w:t></w:r>`;
+    const body =
+      `<w:p><w:pPr><w:rPr><w:vanish/></w:rPr></w:pPr>${run("<w:vanish/>", "hidden")}${run('<w:vanish w:val="0"/>', "shown ")}` +
+      `${run("<w:rPrChange><w:rPr><w:vanish/></w:rPr></w:rPrChange>", "again ")}` +
+      `<w:r><w:txbxContent><w:p>${run("<w:vanish/>", "hidden")}</w:p></w:txbxContent><w:t>behind</w:t></w:r></w:p>`;
+    const { text } = await textOf("a.docx", docx(["end"], { body }));
+    expect(text).toBe("shown again \n\nbehind\nend\n");
+  });
+
+  it("that inserts another file says so, and is a copy of the same bytes only", async () => {
+    const text = await textOf("a.docx", docx(["end"], { body: '<w:altChunk r:id="rId1"/>' }));
+    expect(text).toMatchObject({
+      text: "end\n",
+      truncated: false,
+      beyond: expect.any(String),
+      notes: ["holds another file whose text was not read"],
+    });
+    expect((await textOf("a.docx", docx(["end"]))).beyond).toBeUndefined();
+  });
+
   it("is read from the main part and its notes wherever its package has them", async () => {
     const document = (text: string): string =>
       `<w:document><w:p><w:r><w:t>${text}</w:t></w:r></w:p></w:document>`;
@@ -183,6 +233,54 @@ describe("an ODT", () => {
       "<text:table-of-content-source><text:index-title-template>Contents</text:index-title-template></text:table-of-content-source>";
     const { text } = await textOf("a.odt", odt(["last"], { body }));
     expect(text).toBe("word 1 A note.\n more box\nend\nlast\n");
+  });
+
+  it("has the answers of its forms with the names of their fields", async () => {
+    const fields = [
+      'text form:name="name" form:value="Eve" form:current-value="Ann"',
+      'text form:name="empty"',
+      'textarea form:name="why" form:value="so"',
+      'password form:name="pin" form:current-value="1234"',
+      'checkbox form:name="agree" form:current-state="checked"',
+      'checkbox form:name="more" form:current-state="unchecked"',
+      'radio form:name="size" form:value="large" form:current-selected="true"',
+      'radio form:name="size" form:value="small"',
+    ].map((field) => `<form:${field}/>`);
+    const list =
+      '<form:listbox form:name="country"><form:option form:label="Germany"/><form:option form:label="France" form:current-selected="true"/></form:listbox>';
+    const body = `<office:forms><form:form form:name="Form">${fields.join("")}${list}</form:form></office:forms>`;
+    const { text } = await textOf("a.odt", odt(["end"], { body }));
+    expect(text).toBe("name: Ann\nwhy: so\nagree: \u2612\nsize: large\ncountry: France\nend\n");
+  });
+
+  it("has its formulas as they were typed; by their signs alone it is no exact copy", async () => {
+    const object = (at: number): string =>
+      `<text:p>so<draw:frame><draw:object xlink:href="./Object ${at}"/></draw:frame>it is</text:p>`;
+    const math = (note: string): string =>
+      `<math><semantics><mrow><mi>x</mi><mo>=</mo><mfrac><mn>1</mn><mn>2</mn></mfrac></mrow>${note}</semantics></math>`;
+    const typed = '<annotation encoding="StarMath 5.0">x = {1} over {2}</annotation>';
+    const read = async (more: Record<string, string>) =>
+      await textOf("a.odt", odt([], { body: object(1), more }));
+    const noted = await read({ "Object 1/content.xml": math(typed) });
+    expect([noted.text, noted.beyond]).toEqual(["so x = {1} over {2} it is\n", undefined]);
+    expect(await read({ "Object 1/content.xml": math("") })).toMatchObject({
+      text: "so x = 1 2 it is\n",
+      beyond: expect.any(String),
+    });
+    const chart = await read({
+      "Object 1/content.xml": "<office:document><a>b</a></office:document>",
+    });
+    expect([chart.text, chart.beyond]).toEqual(["soit is\n", undefined]);
+    expect((await read({})).text).toBe("soit is\n");
+  });
+
+  it("with a formula that unpacks to too much is read without it", async () => {
+    const more = { "Object 1/content.xml": Buffer.alloc(65 * 2 ** 20, 32) };
+    const body = '<text:p><draw:object xlink:href="Object 1"/></text:p>';
+    expect(await textOf("a.odt", odt(["end"], { body, more }))).toMatchObject({
+      text: "\nend\n",
+      beyond: expect.any(String),
+    });
   });
 
   it("is recognised by its content under any name", async () => {
