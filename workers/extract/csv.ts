@@ -15,9 +15,12 @@ export const extract: Extractor = (bytes, { whole }) => {
   const decoded = decodeText(bytes, whole);
   if ("notText" in decoded) throw new Refusal("not text", decoded.notText);
   const { text, note } = decoded;
+  const table = withTabs(text, delimiterOf(text.slice(0, SAMPLE_UNITS)));
   return {
-    text: withTabs(text, delimiterOf(text.slice(0, SAMPLE_UNITS))),
+    text: table.text,
     truncated: !whole,
+    // Empty cells are white space: the text does not say in which columns the others stand.
+    omits: table.hasGaps,
     notes: note === undefined ? [] : [note],
   };
 };
@@ -28,26 +31,39 @@ function delimiterOf(sample: string): string {
   return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ",";
 }
 
-function withTabs(text: string, delimiter: string): string {
+interface Table {
+  readonly text: string;
+  /** A cell is empty before another of its row. */
+  readonly hasGaps: boolean;
+}
+
+function withTabs(text: string, delimiter: string): Table {
   // Only at the beginning of a cell does a quote open one; spaces before it are common.
   const opening = / *"/y;
   const rest = new RegExp(`[^\\n${delimiter}]*`, "y");
   const pieces: string[] = [];
+  let hasGaps = false;
+  let isAfterEmpty = false;
   for (let at = 0; at < text.length; at += 1) {
+    let cell = "";
     opening.lastIndex = at;
     if (opening.test(text)) {
       const start = opening.lastIndex;
       const end = endOfQuoted(text, start);
-      pieces.push(text.slice(start, end).replaceAll('""', '"'));
+      cell = text.slice(start, end).replaceAll('""', '"');
       at = end + 1;
     }
     rest.lastIndex = at;
     const [bare = ""] = rest.exec(text) ?? [];
-    pieces.push(bare);
+    cell += bare;
+    pieces.push(cell);
     at += bare.length;
+    const isEmpty = cell.trim() === "";
+    hasGaps ||= isAfterEmpty && !isEmpty;
+    isAfterEmpty = text[at] !== "\n" && (isAfterEmpty || isEmpty);
     if (at < text.length) pieces.push(text[at] === "\n" ? "\n" : "\t");
   }
-  return pieces.join("");
+  return { text: pieces.join(""), hasGaps };
 }
 
 /** Where the quote is that closes a cell; two quotes are one of its characters. */

@@ -25,6 +25,9 @@ const zipTypes: readonly (readonly [RegExp, FormatName])[] = [
 const HTML_START =
   /^(<\?xml[^>]*>\s*)?(<!--(?:(?!-->)[\s\S]){0,2000}-->\s*)*<(!doctype\s+html|html)[\s>]/i;
 
+/** What an editor, a download or a person appends to the name of an older copy. */
+const COPY_ENDING = /(?:~|\.(?:bak|old|orig|save|tmp|\d+))$/i;
+
 const MAIL_HEADERS =
   /^(from|to|cc|subject|date|message-id|received|return-path|delivered-to|mime-version|content-type)$/i;
 
@@ -48,7 +51,7 @@ export function detectFormat(name: string, head: Uint8Array): Detected {
       : isTextual(named)
         ? new Refusal("not text", decoded.notText)
         : broken(named);
-  const format = byText(decoded.text, named, whole);
+  const format = byText(decoded.text, name, whole);
   if (format !== undefined) return { format };
   if (named === undefined) return { format: "text" };
   if (isTextual(named) || head.byteLength === 0)
@@ -96,16 +99,23 @@ function zipFormat(latin: string, named: FormatName | undefined): FormatName {
   throw new Refusal("other type", "is a zip archive", false);
 }
 
-function byText(
-  text: string,
-  named: FormatName | undefined,
-  whole: boolean,
-): FormatName | undefined {
+function byText(text: string, name: string, whole: boolean): FormatName | undefined {
+  const named = formatByName(name);
   const start = text.trimStart();
-  if (HTML_START.test(start)) return named === "mail" ? undefined : "html";
+  if (HTML_START.test(start) && !isSource(name)) return named === "mail" ? undefined : "html";
   if (/^<\?xml[\s]/.test(start)) return named === "html" ? "html" : "xml";
   if (named === "mail") return "mail";
   return named === undefined && isMail(text, whole) ? "mail" : undefined;
+}
+
+/**
+ * The name has an ending of no kind that is read, such as `.php` or `.vue`: what begins as a page
+ * holds code, too, which a page would not show.
+ */
+function isSource(name: string): boolean {
+  let bare = name;
+  while (COPY_ENDING.test(bare)) bare = bare.replace(COPY_ENDING, "");
+  return /[^.]\.[a-z][a-z\d]{0,9}$/i.test(bare) && formatByName(bare) === undefined;
 }
 
 /** A head of mail headers, two of which are those of mails; it may go on beyond the text. */

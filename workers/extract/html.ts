@@ -22,23 +22,47 @@ const VOID_ELEMENT =
 
 /** Elements that stand apart from their neighbours, beside those that the library knows. */
 const BLOCKS =
-  "address blockquote caption center dd details dt fieldset figcaption figure legend optgroup option summary td th";
+  "address blockquote body caption center dd details dt fieldset figcaption figure legend optgroup summary td th";
+
+/** Fields that show their value. What is hidden, a secret or the label of a button is left out. */
+const TEXT_INPUT =
+  /^(?!(?:hidden|password|submit|button|reset|image|file|checkbox|radio|color|range)$)/i;
+const CHECKED = " \u2612 ";
+
+/** What is found on the way through a page. */
+interface PageFacts {
+  /** A table has an empty cell before others of its row. */
+  hasGaps: boolean;
+}
 
 // A table as a grid would be padded to the width of its columns, and that counts as text.
 const options: HtmlToTextOptions = {
   wordwrap: false,
+  // All of the page: a browser shows what stands before and behind its body, too.
+  baseElements: { selectors: [] },
   limits: { maxDepth: 200, maxInputLength: 1 << 24, ellipsis: LEFT_OUT },
-  formatters: { list: formatList },
+  formatters: {
+    list: formatList,
+    title: formatTitle,
+    row: formatRow,
+    input: formatInput,
+    option: formatOption,
+  },
   selectors: [
     ...["ol", "ul"].map((selector) => ({ selector, format: "list" })),
     { selector: "a", options: { ignoreHref: true } },
     { selector: "img", format: "skip" },
+    { selector: "title", format: "title" },
+    { selector: "head > xml", format: "skip" },
+    { selector: "tr", format: "row" },
+    { selector: "input", format: "input" },
     { selector: "table", format: "block" },
     ...BLOCKS.split(" ").map((selector) => ({
       selector,
       format: "block",
       options: { leadingLineBreaks: 1, trailingLineBreaks: 1 },
     })),
+    { selector: "option", format: "option" },
     ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({
       selector,
       options: { uppercase: false },
@@ -63,6 +87,42 @@ function formatList(...[list, walk, builder]: Parameters<FormatCallback>): void 
   builder.closeBlock({ trailingLineBreaks: 1 });
 }
 
+/** Leaves out the title of the page, but not that of a drawing in it. */
+function formatTitle(...[title, walk, builder]: Parameters<FormatCallback>): void {
+  if (!["head", "html", undefined].includes(title.parent?.name)) walk(title.children, builder);
+}
+
+/** The cells of a row one after the other. An empty one before others is white space in the text. */
+function formatRow(...[row, walk, builder]: Parameters<FormatCallback>): void {
+  const cells = row.children.filter(({ name }) => name === "td" || name === "th");
+  const first = cells.findIndex(isEmptyCell);
+  if (cells.length > 2 && first >= 0 && cells.slice(first).some((cell) => !isEmptyCell(cell)))
+    (builder as unknown as { metadata: PageFacts }).metadata.hasGaps = true;
+  walk(row.children, builder);
+}
+
+/** Without text and without pictures, tables and the like. */
+function isEmptyCell({ children }: DomNode): boolean {
+  return children.every(
+    ({ type, name, data = "" }) =>
+      name === "br" || (type !== "tag" && (type !== "text" || data.trim() === "")),
+  );
+}
+
+/** What is written into a field, or that a box is checked. */
+function formatInput(...[{ attribs }, , builder]: Parameters<FormatCallback>): void {
+  const { type = "text", value = "", checked } = attribs as Readonly<Record<string, string>>;
+  if (TEXT_INPUT.test(type)) builder.addInline(` ${value} `);
+  else if (/^(?:checkbox|radio)$/i.test(type) && checked !== undefined) builder.addInline(CHECKED);
+}
+
+function formatOption(...[option, walk, builder]: Parameters<FormatCallback>): void {
+  builder.openBlock({ leadingLineBreaks: 1 });
+  if (Object.hasOwn(option.attribs as object, "selected")) builder.addInline(CHECKED);
+  walk(option.children, builder);
+  builder.closeBlock({ trailingLineBreaks: 1 });
+}
+
 /** Of an ordered list. */
 function firstNumber({ attribs }: DomNode): number {
   const start = Number.parseInt(String(attribs?.["start"] ?? ""), 10);
@@ -74,10 +134,11 @@ export const extract: Extractor = (bytes, { whole }): Extracted => {
   const decoded = decodeMarkup(bytes, whole);
   if ("notText" in decoded) throw new Refusal("not text", decoded.notText);
   const { text: html, note } = decoded;
-  const { text, complete } = isXhtml(html) ? xhtmlToText(html) : htmlToText(html);
+  const { text, complete, hasGaps } = isXhtml(html) ? xhtmlToText(html) : htmlToText(html);
   return {
     text,
     truncated: !whole || !complete,
+    omits: hasGaps,
     title: titleOf(html),
     notes: [
       ...(note === undefined ? [] : [note]),
@@ -91,13 +152,16 @@ interface PageText {
   readonly text: string;
   /** False when the page nests more than 200 deep. */
   readonly complete: boolean;
+  /** True when a table has an empty cell before others, so that the text does not say its columns. */
+  readonly hasGaps: boolean;
 }
 
 /** The text of a page or of a part of one, of at most 4 Mi UTF-16 units. */
 export function htmlToText(html: string): PageText {
-  const text = convert(html.replaceAll(LEFT_OUT, ""), options);
+  const facts: PageFacts = { hasGaps: false };
+  const text = convert(html.replaceAll(LEFT_OUT, ""), options, facts);
   const all = text.replaceAll(LEFT_OUT, "");
-  return { text: all, complete: all.length === text.length };
+  return { text: all, complete: all.length === text.length, ...facts };
 }
 
 /** As `htmlToText`, by the rules of XML for what is empty and what is text. */

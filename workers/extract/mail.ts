@@ -5,6 +5,7 @@ import { readText } from "../text/read-text.ts";
 import { Refusal } from "./extractor.ts";
 import type { Extractor, Member } from "./extractor.ts";
 import { htmlToText } from "./html.ts";
+import { withCharsets } from "./mail-charsets.ts";
 
 const limits = { maxNestingDepth: 32, maxHeadersSize: 1024 * 1024, maxRfc822NestingDepth: 4 };
 /** The most attachments that are read. */
@@ -18,22 +19,32 @@ const NAME_UNITS = 150;
  */
 const FURTHER_MAIL = /\nFrom (?=[^\r\n]{0,500}\d\d:\d\d)[^\r\n]{1,500}\r?\n[!-9;-~]{1,200}:/;
 
+/** Stands for bytes that are no text in the charset that they are said to have. */
+const UNREADABLE = "\ufffd";
+/** Shifts to another set of characters, in a charset that ASCII is taken for. */
+const ESCAPE = "\x1b";
+
 /** A mail. What is forwarded inline belongs to its body. */
 export const extract: Extractor = async (bytes, { units, whole }) => {
-  const mail = await parse(isMbox(bytes) ? onlyMailOf(bytes) : bytes);
+  const { mail, encodings } = await read(isMbox(bytes) ? onlyMailOf(bytes) : bytes);
   if (mail.headers.length === 0) throw new Refusal("broken mail", "has no headers of a mail");
   const { text: body, complete } = bodyOf(mail, units);
   const attachments = mail.attachments.slice(0, MAX_MEMBERS);
+  const text = [mail.subject, body].filter(Boolean).join("\n\n");
   return {
-    text: [mail.subject, body].filter(Boolean).join("\n\n"),
+    text,
     truncated: !whole || !complete,
+    omits: text.includes(UNREADABLE),
     title: mail.subject,
     createdDate: dateOf(mail),
     correspondent: mail.from && nameOf(mail.from),
-    notes:
-      mail.attachments.length > MAX_MEMBERS
+    notes: [
+      ...[...encodings].map((encoding) => `read as ${encoding}`),
+      ...(text.includes(UNREADABLE) ? ["some of its characters cannot be read"] : []),
+      ...(mail.attachments.length > MAX_MEMBERS
         ? [`${mail.attachments.length - MAX_MEMBERS} of its attachments were not read`]
-        : [],
+        : []),
+    ],
     members: withUniqueNames(attachments),
   };
 };
@@ -52,6 +63,24 @@ function dateOf({ headers }: Email): string | undefined {
   if (match === null) return written;
   const at = new Date(match[1] === undefined ? `${plain} GMT` : plain);
   return Number.isNaN(at.getTime()) ? written : at.toISOString();
+}
+
+interface ReadMail {
+  readonly mail: Email;
+  /** Of texts that name no charset, as far as they are not UTF-8. */
+  readonly encodings: ReadonlySet<string>;
+}
+
+async function read(bytes: Uint8Array): Promise<ReadMail> {
+  const mail = await parse(bytes);
+  const { subject, from, text, html } = mail;
+  const isDoubtful = [subject, from?.name, text, html].some(
+    (part) => part?.includes(UNREADABLE) === true || part?.includes(ESCAPE) === true,
+  );
+  if (!isDoubtful) return { mail, encodings: new Set() };
+  const { mail: named, added } = withCharsets(bytes);
+  // A mail that is attached must stay as it is saved.
+  return { mail: { ...(await parse(named)), attachments: mail.attachments }, encodings: added };
 }
 
 async function parse(bytes: Uint8Array): Promise<Email> {

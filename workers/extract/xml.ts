@@ -85,6 +85,8 @@ export const extract: Extractor = (bytes, { units, whole }) => {
   return {
     text: withoutEmptyLines(pieces.join("")),
     truncated: !whole || !all,
+    // Names of elements and attributes say what their values mean.
+    omits: true,
     notes: decoded.note === undefined ? [] : [decoded.note],
   };
 };

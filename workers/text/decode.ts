@@ -2,14 +2,22 @@
  * Bytes to text: UTF-8, UTF-16 with or without a byte order mark, the encoding that markup declares,
  * otherwise Windows-1252 unless control characters show that the bytes are no text.
  */
+import { isAscii } from "node:buffer";
 
 /** A decoded text, or why the bytes are none. */
-export type Decoded =
-  | { readonly text: string; readonly note: string | undefined }
-  | { readonly notText: string };
+export type Decoded = DecodedText | { readonly notText: string };
+
+interface DecodedText {
+  readonly text: string;
+  /** By the name that `TextDecoder` has for it, e.g. "utf-8". */
+  readonly encoding: string;
+  readonly note: string | undefined;
+}
 
 /** Enough to tell UTF-16 without a mark from other bytes. */
 const SAMPLE_BYTES = 64 * 1024;
+/** Begins a sequence that shifts to another set of characters. */
+const ESCAPE = 0x1b;
 /** Share of white space below which a guess of UTF-16 is not believed. */
 const MIN_SPACES = 0.01;
 
@@ -28,15 +36,31 @@ export function decodeText(bytes: Uint8Array, whole: boolean): Decoded {
  * that its first kilobyte declares.
  */
 export function decodeMarkup(bytes: Uint8Array, whole: boolean): Decoded {
-  const marked = decodeMarked(bytes, whole);
-  if (marked !== undefined) return marked;
   const head = Buffer.from(bytes.subarray(0, 1024)).toString("latin1");
   const label = /(?:charset|encoding)\s*=\s*["']?([\w-]{2,40})/i.exec(head)?.[1];
-  if (label === undefined || /^utf/i.test(label)) return decodeLegacy(bytes, whole);
+  const encoding = label === undefined ? undefined : byteEncoding(label);
+  // Its bytes are those of ASCII, which would be read as other characters.
+  const isShifted = encoding === "iso-2022-jp" && bytes.includes(ESCAPE) && isAscii(bytes);
+  const marked = isShifted ? undefined : decodeMarked(bytes, whole);
+  if (marked !== undefined) return marked;
+  if (label === undefined || encoding === undefined) return decodeLegacy(bytes, whole);
+  return {
+    text: decodeAs(encoding, bytes, whole),
+    encoding,
+    note: `read as ${label.toLowerCase()}`,
+  };
+}
+
+/**
+ * The encoding of a label, by the name that `TextDecoder` has for it; undefined for one that is not
+ * known, and for UTF-8 and UTF-16, in which bytes that declare it by ASCII are not.
+ */
+export function byteEncoding(label: string): string | undefined {
   try {
-    return { text: decodeAs(label, bytes, whole), note: `read as ${label.toLowerCase()}` };
+    const { encoding } = new TextDecoder(label);
+    return encoding.startsWith("utf-") ? undefined : encoding;
   } catch {
-    return decodeLegacy(bytes, whole);
+    return undefined;
   }
 }
 
@@ -58,26 +82,27 @@ export function cutText(text: string, units: number): string {
 
 // What its mark or its structure shows beyond doubt; undefined for a legacy encoding.
 function decodeMarked(bytes: Uint8Array, whole: boolean): Decoded | undefined {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe)
-    return { text: decodeAs("utf-16le", bytes, whole), note: "read as UTF-16" };
-  if (bytes[0] === 0xfe && bytes[1] === 0xff)
-    return { text: decodeAs("utf-16be", bytes, whole), note: "read as UTF-16" };
+  const as = (encoding: string, note: string): Decoded => ({
+    text: decodeAs(encoding, bytes, whole),
+    encoding,
+    note,
+  });
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return as("utf-16le", "read as UTF-16");
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return as("utf-16be", "read as UTF-16");
   if (bytes.includes(0)) {
     const encoding = guessUtf16(bytes);
     return encoding === undefined
       ? { notText: "holds NUL bytes" }
-      : {
-          text: decodeAs(encoding, bytes, whole),
-          note: "read as UTF-16 without a byte order mark",
-        };
+      : as(encoding, "read as UTF-16 without a byte order mark");
   }
   const text = decodeUtf8(bytes, whole);
-  return text === undefined ? undefined : { text, note: undefined };
+  return text === undefined ? undefined : { text, encoding: "utf-8", note: undefined };
 }
 
 function decodeLegacy(bytes: Uint8Array, whole: boolean): Decoded {
   if (hasControls(bytes)) return { notText: "is neither UTF-8 nor free of control characters" };
-  return { text: decodeAs("windows-1252", bytes, whole), note: "read as windows-1252" };
+  const encoding = "windows-1252";
+  return { text: decodeAs(encoding, bytes, whole), encoding, note: `read as ${encoding}` };
 }
 
 // A loop: a callback a byte would hold the thread for tens of milliseconds.

@@ -35,7 +35,36 @@ describe("a table of HTML", () => {
   });
 });
 
+describe("a table of HTML with empty cells", () => {
+  const row = (...cells: string[]): string =>
+    page(`<table><tr>${cells.map((cell) => `<td>${cell}</td>`).join("")}</table>`);
+
+  it("before others is a copy of the same bytes only, since the text has no columns", async () => {
+    const debit = await textOf("a.html", row("Rent", "901.00", ""));
+    const credit = await textOf("a.html", row("Rent", " <br>", "901.00"));
+    expect(wordsOf(credit.text.trim())).toEqual(wordsOf(debit.text.trim()));
+    expect([debit.beyond, typeof credit.beyond]).toEqual([undefined, "string"]);
+  });
+
+  it("that hold pictures or set two columns apart says all", async () => {
+    for (const html of [row("<img src=a>", "Rent", "901.00"), row("", "Rent")])
+      expect((await textOf("a.html", html)).beyond).toBeUndefined();
+  });
+});
+
 describe("HTML", () => {
+  it("has what is filled into its fields, not what is hidden or labels a button", async () => {
+    const form =
+      'Sum <input value="12"><input type=Number value=13><textarea>14</textarea><input type=hidden value=no><input type=password value=no><input type=submit value=no><input>';
+    expect(wordsOf((await textOf("a.html", page(form))).text)).toEqual(["Sum", "12", "13", "14"]);
+  });
+
+  it("says which boxes and options are chosen", async () => {
+    const form =
+      "<input type=checkbox checked>a<input type=checkbox>b<input type=radio checked=checked>c<select><option>d<option selected>e</select>";
+    expect(wordsOf((await textOf("a.html", page(form))).text)).toEqual("☒ ab ☒ c d ☒ e".split(" "));
+  });
+
   it("keeps the words of neighbouring elements apart", async () => {
     const body =
       "<dl><dt>term</dt><dd>meaning</dd></dl><select><option>one</option><option>two</option></select><figure><figcaption>caption</figcaption></figure><details><summary>short</summary>long</details>";
@@ -55,6 +84,23 @@ describe("HTML", () => {
     );
     const nested = page(`${"<ol start=-1.7e308><li>".repeat(95)}${"a<br>".repeat(1_000)}`);
     expect((await textOf("a.html", nested)).text.length).toBeLessThan(3_000);
+  });
+
+  it("has what stands outside of its body, where a browser shows it, but nothing of its head", async () => {
+    const head =
+      "<head><title>no title</title><style>no {}</style><script>no()</script><xml><o:dpi>96</o:dpi></xml></head>";
+    for (const html of [
+      `<!doctype html><html>${head}<body>one</body><p>two</p></html><p>three</p>`,
+      `<!doctype html><p>one</p><html>${head}<body>two</body></html>three`,
+      `<!doctype html>${head}<p>one</p><p>two</p>three`,
+      `<html><title>no title</title><body>one</body><body>two</body><p>three</p></html>`,
+    ])
+      expect(wordsOf((await textOf("a.html", html)).text)).toEqual(["one", "two", "three"]);
+    const outside = xhtml("<p>one</p>").replace(
+      "</html>",
+      "<p>two</p><svg><title>three</title></svg></html>",
+    );
+    expect(wordsOf((await textOf("a.xhtml", outside)).text)).toEqual(["one", "two", "three"]);
   });
 
   it("has no marks of quotations in its lines", async () => {

@@ -116,6 +116,16 @@ describe("a mail", () => {
     expect((await textOf("a.eml", html)).text).toBe("S\n\nHello you");
   });
 
+  it("has an answer that stands before or behind the page that it quotes", async () => {
+    const quoted = "<html><head><title>no</title></head><body>Do you accept?</body></html>";
+    for (const html of [`<p>I accept.</p>${quoted}`, `${quoted}<p>I accept.</p>`]) {
+      const { text } = await textOf("a.eml", alternatives("", html));
+      expect(text).toContain("I accept.");
+      expect(text).toContain("Do you accept?");
+      expect(text).not.toContain("no");
+    }
+  });
+
   it("is read by the alternative with more words, by the plain one when both have as many", async () => {
     const body = async (plain: string, html: string): Promise<string> =>
       (await textOf("a.eml", alternatives(plain, html))).text.trim();
@@ -130,6 +140,95 @@ describe("a mail", () => {
     expect(await body(letter, "<p>Read the plain text.</p>")).toBe(`S\n\n${letter}`);
     expect(await body("one two (plain)", "<p>one two (marked)</p>")).toBe("S\n\none two (plain)");
     expect(await body("the plain text", "<p> </p>")).toBe("S\n\nthe plain text");
+  });
+
+  it("is read in the charset that its bytes show where it names none", async () => {
+    const message = (...lines: string[]): Buffer =>
+      Buffer.from(["From: a@example.com", ...lines].join("\r\n"), "latin1");
+    const part = (type: string, ...lines: string[]): string[] => [
+      "--part",
+      `Content-Type: ${type}`,
+      ...lines,
+    ];
+    const russian = "<meta charset=windows-1251><p>\xd1\xed\xe5\xe3</p>";
+    const mixed = 'Content-Type: multipart/mixed;\r\n boundary="part"';
+    for (const [content, text, notes] of [
+      [message("Subject: \xdcber", "", "caf\xe9 1"), "Über\n\ncafé 1", ["read as windows-1252"]],
+      [
+        message("Subject: \xcf", "Content-Type: text/plain; charset=koi8-r", "", "\xd0"),
+        "о\n\nп",
+        [],
+      ],
+      [
+        message("Subject: \xd1", "Content-Type: text/html", "", russian),
+        "С\n\nСнег",
+        ["read as windows-1251"],
+      ],
+      [
+        message("Subject: S", mixed, "", ...part("text/html", "", russian), "--part--", ""),
+        "S\n\nСнег",
+        ["read as windows-1251"],
+      ],
+      [
+        message(
+          "Subject: S",
+          mixed,
+          "",
+          ...part("text/plain; charset=utf-8", "", "Gr\xc3\xbc\xc3\x9fe"),
+          ...part(
+            "Text/Plain",
+            "Content-Transfer-Encoding: quoted-printable",
+            "",
+            "caf=E9 =\r\nau",
+          ),
+          ...part("text/plain", "Content-Transfer-Encoding: base64", "", "/GJlcg=="),
+          ...part("message/rfc822", "", "Subject: \xe9t\xe9", "", "n\xb0 1"),
+          "--part--",
+        ),
+        "S\n\nGrüße\n\ncafé au\n\nüber",
+        ["read as windows-1252"],
+      ],
+    ] as const) {
+      const read = await textOf("a.eml", content);
+      expect(read).toMatchObject({ notes });
+      expect(read.text.trim().startsWith(text)).toBe(true);
+      expect(read.beyond).toBeUndefined();
+      if (content.includes("rfc822")) expect(read.text).toMatch(/été[^]*n° 1/);
+    }
+  });
+
+  it("with characters that cannot be read is a copy of the same bytes only", async () => {
+    const content = (bytes: string): Buffer =>
+      Buffer.from(`From: a\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${bytes}`, "latin1");
+    const [one, two] = [
+      await textOf("a.eml", content("\xe9")),
+      await textOf("a.eml", content("\xe8")),
+    ];
+    expect([one.text, one.notes]).toEqual([two.text, ["some of its characters cannot be read"]]);
+    expect(one.beyond).toMatch(/^[\da-f]{64}$/);
+    expect(one.beyond).not.toBe(two.beyond);
+  });
+
+  it("has attachments that stay as they are, whatever else names no charset", async () => {
+    const attached = Buffer.from("Subject: \xe9\r\n\r\n\xe9", "latin1");
+    const content = mail({ ...headers, Subject: "S" }, "body", [["m.eml", attached]]);
+    const doubtful = Buffer.concat([
+      Buffer.from("X-From: a\r\nSubject: \xe9\r\n", "latin1"),
+      content,
+    ]);
+    expect(await outcomes("a.eml", doubtful)).toEqual(["m.eml|é|é\n\né", "|é|é\n\nbody"]);
+  });
+
+  it("is read in time in proportion to its size, whatever its heads hold", async () => {
+    const start = "Subject: \xe9\r\n";
+    for (const rest of [
+      `Content-Type: multipart/mixed${'; boundary="'.repeat(50_000)}\r\n\r\n`,
+      `Content-Type: text/plain; charset=${" ".repeat(500_000)};\r\n\r\n`,
+      `Content-Type: multipart/mixed; boundary=b\r\n\r\n${"--b\r\n".repeat(10_000)}`,
+      `Content-Type: multipart/mixed; boundary=b\r\n\r\n${"--c\r\n".repeat(10_000)}`,
+      `\r\n${"\r\n".repeat(10_000)}`,
+    ])
+      await textOf("a.eml", Buffer.from(start + rest, "latin1"));
   });
 
   it("of which not all HTML is read is no whole text", async () => {

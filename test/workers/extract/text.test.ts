@@ -112,7 +112,32 @@ describe("CSV", () => {
   });
 });
 
+describe("CSV with empty cells", () => {
+  it("before others is a copy of the same bytes only, since the text has no columns", async () => {
+    const debit = await textOf("a.csv", "date,text,in,out\n2024-01-01,Rent,901.00,\n\nend,,,\n");
+    const credits = [
+      "2024-01-01,Rent,,901.00",
+      '2024-01-01,Rent,"",901.00',
+      "2024-01-01,Rent, ,901.00",
+    ];
+    for (const row of credits) {
+      const credit = await textOf("a.csv", `date,text,in,out\n${row}\n`);
+      expect([debit.beyond, typeof credit.beyond]).toEqual([undefined, "string"]);
+    }
+  });
+});
+
 describe("XML", () => {
+  it("is a copy of the same bytes only, since names of elements are no part of the text", async () => {
+    const [debit, credit] = await Promise.all(
+      ["debit", "credit"].map((name) => textOf("a.xml", `<a><${name}>12.00</${name}></a>`)),
+    );
+    expect(credit?.text).toBe(debit?.text);
+    expect(credit?.beyond).not.toBe(debit?.beyond);
+    const other = await textOf("a.plist", '<?xml version="1.0"?><key>AllowRemote</key><true/>');
+    expect(other.beyond).toBeDefined();
+  });
+
   it("gives texts and attributes, without namespaces and entities of its own", async () => {
     const xml = `<?xml version="1.0"?><!DOCTYPE a [<!ENTITY e "boom">]><a xmlns="urn:x"><b unit="kg">12 &amp; more</b><c>&e;</c><!-- no --></a>`;
     expect((await textOf("data", xml)).text.trim().split(/\s*\n\s*/)).toEqual([
@@ -150,6 +175,33 @@ describe("HTML", () => {
       "latin1",
     );
     expect(await textOf("page", html)).toMatchObject({ text: "Снег", title: "Снег" });
+  });
+
+  it("declared as ISO-2022-JP is read so, although its bytes are those of ASCII", async () => {
+    const html = (characters: string): Buffer =>
+      Buffer.from(`<!doctype html><meta charset="ISO-2022-JP"><p>${characters}`, "latin1");
+    expect(await textOf("a.html", html("\x1b$B7@Ls\x1b(B"))).toMatchObject({
+      text: "契約",
+      notes: ["read as iso-2022-jp"],
+    });
+    expect(await textOf("a.html", html("plain"))).toMatchObject({ text: "plain", notes: [] });
+    const utf8 = Buffer.concat([html(""), Buffer.from("契約")]);
+    expect(await textOf("a.html", utf8)).toMatchObject({ text: "契約", notes: [] });
+  });
+
+  it("declared as UTF-16 in single bytes is not read so", async () => {
+    for (const label of ["unicode", "ucs-2", "utf-16", "utf-8"]) {
+      const html = Buffer.from(`<!doctype html><meta charset=${label}><p>caf\xe9`, "latin1");
+      expect((await textOf("a.html", html)).text).toBe("café");
+    }
+  });
+
+  it("is source code under the name of such, which its page would not show", async () => {
+    const code = "<!DOCTYPE html><html><body><p>Login</p><?php check(3); ?></body></html>";
+    for (const name of ["a.php", "a.vue", "a.jsp", "a.php~", "a.php.bak", "a.php.1", "a.b.erb"])
+      expect(await textOf(name, code)).toMatchObject({ text: code });
+    for (const name of ["a.htm", "a", "a.txt", "a.pdf", "a.html.bak", "a.HTML~", "1.2", "php?id=3"])
+      expect(await textOf(name, code)).toMatchObject({ text: "Login" });
   });
 
   it("that nests deeper than is read is no whole text", async () => {
