@@ -1,6 +1,7 @@
 /** Default locations of the configuration file (docs/configuration.md, "Where the file is"). */
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
+import { printable } from "../kernel/base/text/printable.ts";
 import type { Environment } from "../kernel/config/key.ts";
 import type { DaemonArguments } from "../daemon/configuration.ts";
 
@@ -26,6 +27,17 @@ export function withFoundFile<T extends DaemonArguments>(
     return options;
   const file = candidates(environment).find(exists);
   return file === undefined ? options : { ...options, config: file };
+}
+
+/**
+ * What a one-shot mode says that was given no file, so that nobody takes its result for that of the
+ * daemon's file. Undefined with a file.
+ */
+export function noFileNote(options: DaemonArguments, environment: Environment): string | undefined {
+  if (options.config !== undefined) return undefined;
+  const { config } = withFoundFile(options, environment);
+  const daemons = config === undefined ? "" : `; the daemon would read ${printable(config)}`;
+  return `no file was read, since there is no -config FILE${daemons}`;
 }
 
 /** Where a new file is found: that of the machine for root, else that of the user. */

@@ -4,12 +4,14 @@
  */
 import { stringify } from "yaml";
 import type { Config } from "../kernel/config/config.ts";
+import { printable } from "../kernel/base/text/printable.ts";
 import { configFile } from "../kernel/config/config-file.ts";
 import { formatFinding } from "../kernel/config/findings.ts";
 import type { Environment } from "../kernel/config/key.ts";
 import type { DaemonArguments } from "../daemon/configuration.ts";
 import { daemonSchema, loadDaemonConfig } from "../daemon/configuration.ts";
 import type { CommandOutput } from "./command.ts";
+import { noFileNote } from "./config-search.ts";
 
 export interface EffectiveConfigArguments extends DaemonArguments {
   readonly format: "json" | "yaml";
@@ -43,7 +45,12 @@ export function printConfigFile(
 ): number {
   const config = loadOrSay(options, environment, output);
   if (config === undefined) return 1;
-  output.stdout(configFile(config, daemonSchema));
+  const note = noFileNote(options, environment);
+  const from =
+    note === undefined
+      ? `${printable(options.config ?? "")} and the environment`
+      : `the environment alone: ${note}`;
+  output.stdout(configFile(config, daemonSchema, from));
   return 0;
 }
 

@@ -1,5 +1,5 @@
 /** `steward migrate-config`: another exporter's configuration file in Steward's names. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import {
   isMap,
   isScalar,
@@ -14,6 +14,7 @@ import { StewardError, toStewardError } from "../kernel/base/errors.ts";
 import { formatFinding, type Finding } from "../kernel/config/findings.ts";
 import { loadConfig } from "../kernel/config/load.ts";
 import { currentName } from "../kernel/config/sources/former-names.ts";
+import { readUtf8File } from "../kernel/config/sources/utf8-file.ts";
 import { readYaml } from "../kernel/config/sources/file.ts";
 import type { CommandOutput } from "./command.ts";
 
@@ -42,8 +43,10 @@ export function migrateConfig({ from, to }: MigrateArguments, output: CommandOut
 
 function readOld(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return readUtf8File(path);
   } catch (error) {
+    if (error instanceof StewardError)
+      throw new StewardError("invalid", `${path} ${error.message}`, { remedy: "save it as UTF-8" });
     throw new StewardError(
       "not_found",
       `${path} cannot be read: ${toStewardError(error).message}`,

@@ -14,7 +14,7 @@ export interface Option {
    */
   readonly value?: "text" | "pair" | "duration" | NumberRange | readonly string[];
   readonly short?: string;
-  /** May be given several times, each adding a value. */
+  /** May be given several times, each adding a value; others with a value only once. */
   readonly many?: true;
   /** The switches or texts of which it needs one to mean anything. */
   readonly goesWith?: string | readonly string[];

@@ -43,6 +43,8 @@ export function readOptions(
     const option = Object.hasOwn(table, token.name) ? table[token.name] : undefined;
     if (option === undefined)
       throw unknownOption([shown, token.name], { name: command, options: table }, commands);
+    if (option.many !== true && [texts, numbers, lists].some((values) => values.has(token.name)))
+      throw misuse(`${shown} is given twice`);
     if (option.value === undefined) {
       if (token.value !== undefined) throw misuse(`${shown} takes no value`);
       switches.add(token.name);

@@ -6,6 +6,7 @@ import { findingText, formatFinding, type Finding } from "../kernel/config/findi
 import type { Environment } from "../kernel/config/key.ts";
 import { daemonSchema, loadDaemonConfig, type DaemonArguments } from "../daemon/configuration.ts";
 import type { CommandOutput } from "./command.ts";
+import { noFileNote } from "./config-search.ts";
 import { pathFindings } from "./configured-paths.ts";
 
 export interface ValidateArguments extends DaemonArguments {
@@ -16,7 +17,8 @@ export interface ValidateArguments extends DaemonArguments {
 /**
  * A file that cannot be read, or is no YAML, is one line. Otherwise errors go to standard error,
  * warnings to standard output; as JSON all go to standard output as one array. The exit code is 1
- * when there is an error, or a warning and those count as errors. Never the demo.
+ * when there is an error, or a warning and those count as errors. Without a file, a line on standard
+ * error says so; scripts read "config OK" on standard output. Never the demo.
  */
 export function validate(
   options: ValidateArguments,
@@ -42,7 +44,10 @@ export function validate(
       );
     return 1;
   }
-  if (!options.json) output.stdout("config OK\n");
+  if (options.json) return 0;
+  const note = noFileNote(options, environment);
+  if (note !== undefined) output.stderr(`${note}\n`);
+  output.stdout("config OK\n");
   return 0;
 }
 

@@ -22,6 +22,7 @@ import { gatewayKeys, gatewayListen, gatewayTls, tokenOffLoopback } from "../../
 import { processKeys } from "./config/process-keys.ts";
 import { stateFolder, stateKeys } from "../kernel/state/backups/state-keys.ts";
 import { defineSchema, type Environment } from "../kernel/config/key.ts";
+import { readUtf8File } from "../kernel/config/sources/utf8-file.ts";
 import { loadConfig, type Check, type LoadResult } from "../kernel/config/load.ts";
 import { listenersApart } from "./config/listeners.ts";
 import { otlpChecks } from "../kernel/telemetry/config/otlp-checks.ts";
@@ -128,7 +129,8 @@ export function loadDaemonConfig(
     environment,
     schema: daemonSchema,
     checks: daemonChecks,
-    readFile: (path) => readFileSync(path, "utf8"),
+    // A PEM file may have a comment in another encoding, which does not matter.
+    readFile: (path) => (path === file ? readUtf8File(path) : readFileSync(path, "utf8")),
     modeOf: (path) => statSync(path, { throwIfNoEntry: false })?.mode,
     ...(demo?.demo === true ? { demo: demoSettings } : {}),
   });

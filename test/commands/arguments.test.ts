@@ -80,6 +80,10 @@ describe("the daemon's flags", () => {
     expect(parseArguments(args)).toMatchObject(expected);
   });
 
+  it("takes a switch that is given twice, which means the same", () => {
+    expect(parseArguments(["-validate", "-validate"])).toMatchObject({ command: "validate" });
+  });
+
   it.each([
     [
       ["-json"],
@@ -114,6 +118,26 @@ describe("the daemon's flags", () => {
     [["-config"], "steward: -config needs a value; see steward --help"],
     [["-config", "-demo"], "steward: -config needs a value; see steward --help"],
     [["-demo=yes"], "steward: -demo takes no value; see steward --help"],
+    [
+      ["-validate", "-config", "a", "--config", "b"],
+      "steward: --config is given twice; see steward --help",
+    ],
+    [
+      ["-preflight", "-preflight-timeout", "1s", "-preflight-timeout=1s"],
+      "steward: -preflight-timeout is given twice; see steward --help",
+    ],
+    [
+      ["dedup", "--csv", "a", "--csv", "b", "p"],
+      "steward dedup: --csv is given twice; see steward dedup --help",
+    ],
+    [
+      ["dedup", "--explain", "a", "b", "--explain", "c", "d", "p"],
+      "steward dedup: --explain is given twice; see steward dedup --help",
+    ],
+    [
+      ["events", "-n", "5", "--limit", "6"],
+      "steward events: --limit is given twice; see steward events --help",
+    ],
     [
       ["-demo", "dedup"],
       "steward: the command must come first: steward dedup ...; see steward --help",

@@ -164,7 +164,7 @@ describe("-print-effective-config-yaml", () => {
     const after =
       before === undefined
         ? undefined
-        : loadAlone(configFile(before, daemonSchema), "other/written.yaml").config;
+        : loadAlone(configFile(before, daemonSchema, "a test"), "other/written.yaml").config;
     expect(before).toBeDefined();
     expect(values(after)).toEqual(values(before));
   });
@@ -262,6 +262,23 @@ describe("-print-effective-config-yaml", () => {
     );
     expect(text).toContain(`  directory: ${JSON.stringify(resolve("state"))}\n`);
     expect(text).toContain(`  token_file: ${JSON.stringify(join(folder, "key"))}\n`);
+  });
+
+  it("says which file it was made from, or that the daemon would read one that was not", () => {
+    const headOf = (config: string | undefined, environment: Record<string, string>): string => {
+      let text = "";
+      const print = (more: string): void => void (text += more);
+      printConfigFile({ config, demo: false }, environment, { stdout: print, stderr: print });
+      return text.split("\n")[0] ?? "";
+    };
+    mkdirSync(join(folder, "steward"));
+    const found = write("steward/steward.yaml", "");
+    expect(headOf(found, environmentOf())).toBe(
+      `# The configuration of ${found} and the environment.`,
+    );
+    expect(headOf(undefined, environmentOf({ XDG_CONFIG_HOME: folder }))).toBe(
+      `# The configuration of the environment alone: no file was read, since there is no -config FILE; the daemon would read ${found}.`,
+    );
   });
 
   it("hides each secret key of the schema", () => {

@@ -125,6 +125,15 @@ check it: steward -validate -config FILE
     );
   });
 
+  it("refuses a file that is not UTF-8, whose text it would alter", () => {
+    const from = join(folder, "latin1");
+    writeFileSync(from, Buffer.from("a: 1\nb: \u00f6\n", "latin1"));
+    const output = { stdout: () => undefined, stderr: () => undefined };
+    expect(() => migrateConfig({ from, to: undefined }, output)).toThrow(
+      /latin1 is not UTF-8 \(line 2\)$/,
+    );
+  });
+
   it("takes an empty file", () => {
     expect(migrate("").stderr).toBe("check it: steward -validate -config FILE\n");
   });

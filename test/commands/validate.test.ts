@@ -2,11 +2,13 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { validate } from "../../src/commands/validate.ts";
+import { daemonSchema } from "../../src/daemon/configuration.ts";
+import { sections } from "../../src/kernel/config/key.ts";
 import { removeTemporaryFolders, temporaryFolder } from "../contract/daemon.ts";
 
 afterAll(removeTemporaryFolders);
 
-function fileOf(text: string, mode = 0o600): string {
+function fileOf(text: string | Uint8Array, mode = 0o600): string {
   const file = join(temporaryFolder(), "steward.yaml");
   writeFileSync(file, text);
   chmodSync(file, mode);
@@ -36,13 +38,38 @@ function run(
   };
 }
 
+/** A file in which a key has this value. */
+function nested(path: string, value: string): string {
+  return path.split(".").reduceRight((inner, name) => `{${name}: ${inner}}`, value);
+}
+
 /** A secret in the file itself, which others should not read. */
 const SECRET = "auth: {token: canary-of-at-least-32-characters-000}\n";
 
 describe("-validate", () => {
   it("finds nothing to say of an empty configuration", () => {
-    expect(run(undefined)).toEqual({ code: 0, stdout: "config OK\n", stderr: "" });
+    expect(run(fileOf(""))).toEqual({ code: 0, stdout: "config OK\n", stderr: "" });
+    expect(run(undefined)).toMatchObject({ code: 0, stdout: "config OK\n" });
     expect(run(undefined, { json: true })).toEqual({ code: 0, stdout: "[]\n", stderr: "" });
+  });
+
+  it("says that it read no file, and which one the daemon would read", () => {
+    const folder = temporaryFolder();
+    const file = join(folder, "steward", "steward.yaml");
+    mkdirSync(join(folder, "steward"));
+    writeFileSync(file, "logging: {level: loud}\n");
+    expect(run(undefined, { environment: { XDG_CONFIG_HOME: folder } })).toEqual({
+      code: 0,
+      stdout: "config OK\n",
+      stderr: `no file was read, since there is no -config FILE; the daemon would read ${file}\n`,
+    });
+    // A variable is a configuration: the daemon reads no file beside it.
+    const environment = { XDG_CONFIG_HOME: folder, STEWARD_LOGGING__LEVEL: "info" };
+    expect(run(undefined, { environment })).toEqual({
+      code: 0,
+      stdout: "config OK\n",
+      stderr: "no file was read, since there is no -config FILE\n",
+    });
   });
 
   it("names all errors on standard error and all warnings on standard output, one a line, in one pass", () => {
@@ -90,6 +117,24 @@ describe("-validate", () => {
     ]);
   });
 
+  it("quotes no value that stands where keys belong, for it may be a secret at the wrong level", () => {
+    const canary = "canary-of-a-secret-0123456789";
+    const groups = new Set(daemonSchema.flatMap(({ path }) => sections(path)));
+    const objects = daemonSchema.filter(({ type }) => type.fileOnly).map(({ path }) => path);
+    const texts = [...groups, ...objects].flatMap((path) =>
+      [canary, `[${canary}]`].map((value) => nested(path, value)),
+    );
+    const inNetworks = [nested("networks", `[{name: a, auth: ${canary}}]`)];
+    for (const text of [...texts, ...inNetworks]) {
+      const { code, stdout, stderr } = run(fileOf(text));
+      expect([text, code, stdout + stderr]).toEqual([text, 1, expect.not.stringContaining(canary)]);
+      expect(stdout + stderr).toMatch(/, got (text|a list)/);
+    }
+    expect(run(fileOf(`auth: ${canary}\n`)).stderr).toBe(
+      "ERROR auth: must be a group of keys, got text (line 1)\n",
+    );
+  });
+
   it("ends 1 for a warning only when warnings count as errors", () => {
     const file = fileOf(SECRET, 0o644);
     expect(run(file)).toMatchObject({
@@ -122,6 +167,32 @@ describe("-validate", () => {
     expect(JSON.parse(run(missing, { json: true }).stdout)).toMatchObject([
       { severity: "error", path: missing },
     ]);
+  });
+
+  it.each([
+    ["Latin-1", Buffer.from("# a\nresource: {attributes: {place: 'K\u00f6ln'}}\n", "latin1"), 2],
+    ["UTF-16", Buffer.from("\ufeffservices: {dedup: false}\n", "utf16le"), 1],
+    ["UTF-8 that was cut", Buffer.from("# a\n# b\n# \u00f6").subarray(0, -1), 3],
+  ])("says that a file is in %s rather than alter its text", (_encoding, bytes, line) => {
+    const file = fileOf(bytes);
+    expect(run(file)).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `config invalid: ${file}: is not UTF-8 (line ${line}) \u2014 save it as UTF-8.\n`,
+    });
+    expect(JSON.parse(run(file, { json: true }).stdout)).toEqual([
+      {
+        severity: "error",
+        path: file,
+        message: `is not UTF-8 (line ${line})`,
+        remediation: "save it as UTF-8.",
+      },
+    ]);
+  });
+
+  it("takes UTF-8 of any characters, with or without a byte order mark", () => {
+    const text = "resource: {attributes: {place: 'K\u00f6ln \ud83d\ude80 \ufffd'}}\n";
+    for (const file of [fileOf(text), fileOf(`\ufeff${text}`)]) expect(run(file).code).toBe(0);
   });
 
   it("warns of a path that is not there or is of another kind, by its key and with what to do; such a configuration is sound", () => {

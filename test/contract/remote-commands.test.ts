@@ -170,6 +170,11 @@ describe("a daemon asked by its address", () => {
     [["--address", "127.0.0.1:8400"], "--address must be a URL such as http://127.0.0.1:8400"],
     [["--address", "http://user:secret@nas"], "--address must be a URL"],
     [["--token-file", "token"], "--token-file goes with --address"],
+    // As written with an unset variable; the daemon of this machine is not what was meant.
+    [["--address", ""], "--address must not be empty"],
+    [["--address", "", "--token-file", "token"], "--address must not be empty"],
+    [["--address", "http://nas", "--token-file", ""], "--token-file must not be empty"],
+    [["--address", "http://nas", "--ca-file="], "--ca-file must not be empty"],
   ])("refuses %j", async (args, problem) => {
     const { code, stderr } = await runSteward(["status", ...args]);
     expect(code).toBe(2);

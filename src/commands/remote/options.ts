@@ -37,7 +37,9 @@ export interface RemoteArguments extends DaemonArguments {
 /** Reads the options of `remoteOptions`. Throws what `misuse` returns. */
 export function remoteArguments(parsed: ParsedOptions, misuse: Misuse): RemoteArguments {
   const { texts, switches } = parsed;
-  const given = texts.get("address") || undefined;
+  for (const name of ["address", "token-file", "ca-file"])
+    if (texts.get(name) === "") throw misuse(`--${name} must not be empty`);
+  const given = texts.get("address");
   const address = given === undefined ? undefined : URL.parse(given);
   if (address === null || (address !== undefined && !isAddress(address)))
     throw misuse(
@@ -46,8 +48,8 @@ export function remoteArguments(parsed: ParsedOptions, misuse: Misuse): RemoteAr
   return {
     ...stateArguments(parsed),
     address,
-    tokenFile: texts.get("token-file") || undefined,
-    caFile: texts.get("ca-file") || undefined,
+    tokenFile: texts.get("token-file"),
+    caFile: texts.get("ca-file"),
     json: switches.has("json"),
   };
 }

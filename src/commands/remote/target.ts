@@ -31,7 +31,8 @@ export function targetOf(options: RemoteArguments, environment: Environment): Ta
     return {
       base: options.address,
       socketPath: undefined,
-      token: options.tokenFile === undefined ? undefined : readToken(options.tokenFile),
+      token:
+        options.tokenFile === undefined ? undefined : readToken(options.tokenFile, "--token-file"),
       ca: options.caFile === undefined ? undefined : readText(options.caFile, "--ca-file"),
     };
   return socketOf(configureDaemon(withFoundFile(options, environment), environment).stateDirectory);
@@ -52,9 +53,9 @@ export function socketOf(stateDirectory: string): Target {
   return { base: new URL("http://localhost"), socketPath, token: undefined, ca: undefined };
 }
 
-/** The trimmed content of a file that holds one secret. */
-export function readToken(file: string): Secret {
-  const text = readText(file, "the token's file").trim();
+/** The trimmed content of a file that holds one secret. `what` names the file in errors. */
+export function readToken(file: string, what = "the token's file"): Secret {
+  const text = readText(file, what).trim();
   if (text === "" || /\s/.test(text))
     throw new StewardError("invalid", `${file} must hold one token and nothing else`);
   return Secret.of(text, file);
@@ -64,8 +65,10 @@ function readText(file: string, what: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new StewardError("invalid", `${what}: ${toStewardError(error).message}`, {
-      cause: error,
-    });
+    throw new StewardError(
+      "invalid",
+      `${what} ${file} cannot be read: ${toStewardError(error).message}`,
+      { cause: error },
+    );
   }
 }

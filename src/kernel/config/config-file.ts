@@ -12,9 +12,9 @@ import type { Written, WrittenEntry, WrittenGroup } from "./values/types.ts";
 
 /**
  * Every key that has a value, in the order of the schema, without secrets, as the head of the file
- * states.
+ * states. `from` names in one line what the configuration was read from.
  */
-export function configFile(config: Config, schema: Schema): string {
+export function configFile(config: Config, schema: Schema, from: string): string {
   const root: Section = new Map();
   for (const key of schema) {
     const names = key.path.split(".");
@@ -23,11 +23,11 @@ export function configFile(config: Config, schema: Schema): string {
     for (const name of names) section = subsection(section, name);
     for (const entry of entriesOf(key, last, config)) section.set(entry.name, entry);
   }
-  return `${HEAD}${groupLines(toGroup(root)).join("\n")}\n`;
+  return `# The configuration of ${from}.\n${SECRETS_NOTE}${groupLines(toGroup(root)).join("\n")}\n`;
 }
 
-const HEAD = `# The configuration that Steward uses. A line that begins with # holds a secret, which is not shown: write it
-# there, or name its file in a key that ends in _file.
+const SECRETS_NOTE = `# Another line that begins with # holds a secret, which is not shown: write it there, or name its file in a key
+# that ends in _file.
 `;
 
 type Section = Map<string, WrittenEntry | Section>;

@@ -3,7 +3,7 @@
  * all problems in one pass.
  */
 import { dirname } from "node:path";
-import { toStewardError } from "../base/errors.ts";
+import { StewardError, toStewardError } from "../base/errors.ts";
 import { createConfig, type Config, type Setting, type Source } from "./config.ts";
 import { readEnvironment, type Variables } from "./sources/environment.ts";
 import { readFallbacks } from "./sources/fallbacks.ts";
@@ -16,7 +16,10 @@ import { chooseSecret, FILE_ENDING } from "./values/secret-file.ts";
 import { holdsWrittenSecret } from "./secrets.ts";
 import type { Complain, ReadContext } from "./values/types.ts";
 
-/** Reads a whole file as text; throws system errors. */
+/**
+ * Reads a whole file as text. Throws system errors, and a `StewardError` that says of the
+ * configuration file what is wrong with it.
+ */
 export type ReadFile = (path: string) => string;
 
 /** A rule over several keys. Runs when each of `needs` has a valid value. */
@@ -113,12 +116,9 @@ function readFileLayer(sources: ConfigSources, findings: Finding[]): ReadonlyMap
   try {
     text = sources.readFile(sources.file);
   } catch (error) {
-    findings.push({
-      severity: "error",
-      path: sources.file,
-      rule: `cannot be read: ${toStewardError(error).message}`,
-      remedy: "check its path, and who may read it.",
-    });
+    const { message, remedy = "check its path, and who may read it." } = toStewardError(error);
+    const rule = error instanceof StewardError ? message : `cannot be read: ${message}`;
+    findings.push({ severity: "error", path: sources.file, rule, remedy });
     return new Map();
   }
   const yaml = readYaml(
@@ -137,10 +137,11 @@ function warnOfReaders(
   written: readonly unknown[],
   findings: Finding[],
 ): void {
+  // Only a file that was read has values; the mode of another cannot be had either.
   if (
     file === undefined ||
-    ((modeOf?.(file) ?? 0) & 0o044) === 0 ||
-    !written.some(holdsWrittenSecret)
+    !written.some(holdsWrittenSecret) ||
+    ((modeOf?.(file) ?? 0) & 0o044) === 0
   )
     return;
   findings.push({

@@ -20,6 +20,10 @@ describe("toStewardError", () => {
     ["EROFS", "denied"],
     ["EIO", "internal"],
     ["ENFILE", "exhausted"],
+    ["EISDIR", "invalid"],
+    ["ENOTDIR", "invalid"],
+    ["ELOOP", "invalid"],
+    ["ENAMETOOLONG", "invalid"],
   ])("knows the system's %s", (system, code) => {
     expect(toStewardError(Object.assign(new Error("x"), { code: system }))).toMatchObject({
       code,

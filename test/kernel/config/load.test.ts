@@ -139,7 +139,7 @@ describe("problems", () => {
     expect(problems(result)).toEqual([
       "ERROR poll.wiat: is not a known key (line 2) — did you mean poll.wait?",
       "ERROR features: is not a known key (line 6) — did you mean feature?",
-      'ERROR feature: must be a group of keys, got "7" (line 9)',
+      "ERROR feature: must be a group of keys, got a number (line 9)",
       'ERROR poll.wait: must be a duration such as 30s, 5m or 1h30m, got "30" (line 3)',
       'ERROR poll.count: must be a whole number from 1 to 9, got "0" (line 5)',
       "ERROR names: must be a list of text, got a group of keys (line 8)",

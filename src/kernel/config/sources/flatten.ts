@@ -4,7 +4,7 @@ import { sections, type Schema } from "../key.ts";
 import { nearest } from "../../base/text/nearest.ts";
 import { foldAliases } from "./aliases.ts";
 import { currentName } from "./former-names.ts";
-import { describeRaw, isBlank, type Raw } from "../values/raw.ts";
+import { describeKind, isBlank, type Raw } from "../values/raw.ts";
 
 /** The raw values by path. A secret `a.b` may also appear as `a.b_file`. */
 export interface Flat {
@@ -41,7 +41,7 @@ export function flattenFile(root: Raw & { readonly kind: "map" }, schema: Schema
         findings.push({
           severity: "error",
           path,
-          rule: `must be a group of keys, got ${describeRaw(raw)}`,
+          rule: `must be a group of keys, got ${describeKind(raw)}`,
           ...raw.location,
         });
     }

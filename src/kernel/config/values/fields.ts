@@ -3,7 +3,7 @@ import { Secret } from "../../base/secret.ts";
 import { nearest } from "../../base/text/nearest.ts";
 import type { Complaint } from "../findings.ts";
 import { optionalValue, secretFileProperty, type JsonSchema } from "./json-schema.ts";
-import { describeRaw, isBlank, type Raw } from "./raw.ts";
+import { describeKind, isBlank, type Raw } from "./raw.ts";
 import { chooseSecret, FILE_ENDING } from "./secret-file.ts";
 import { writeSecret, writeValue } from "./written.ts";
 import {
@@ -67,7 +67,7 @@ export function readObject<T extends object>(
 ): T | undefined {
   if (raw.kind !== "map")
     return complain(
-      { rule: `must have the keys ${writtenNames(fields).join(", ")}, got ${describeRaw(raw)}` },
+      { rule: `must have the keys ${writtenNames(fields).join(", ")}, got ${describeKind(raw)}` },
       raw.location,
     );
   const names = namesOf(fields);

@@ -5,7 +5,7 @@
 import type { Secret } from "../../base/secret.ts";
 import type { SourceLocation } from "../findings.ts";
 import { SCALARS } from "./json-schema.ts";
-import { describeRaw, type Raw } from "./raw.ts";
+import { describeKind, type Raw } from "./raw.ts";
 import { chooseSecret, FILE_ENDING } from "./secret-file.ts";
 import { writeSecret } from "./written.ts";
 import {
@@ -83,7 +83,7 @@ function mapOf<T>(options: MapOptions<T>): KeyType<ReadonlyMap<string, T>> {
           : raw.kind === "text"
             ? splitPairs(raw, complain)
             : complain(
-                { rule: `must be names with one value each, got ${describeRaw(raw)}` },
+                { rule: `must be names with one value each, got ${describeKind(raw)}` },
                 raw.location,
               );
       if (entries === undefined) return undefined;

@@ -11,7 +11,7 @@ import {
   writtenNames,
   type ObjectShape,
 } from "./fields.ts";
-import { describeRaw } from "./raw.ts";
+import { describeKind } from "./raw.ts";
 import type { KeyType } from "./types.ts";
 
 /** A list of at most `limit` objects with these fields. */
@@ -29,7 +29,7 @@ export function listOfObjects<T extends object>(
       if (raw.kind !== "list")
         return complain(
           {
-            rule: `must be ${expects}, got ${describeRaw(raw)}`,
+            rule: `must be ${expects}, got ${describeKind(raw)}`,
             remedy: 'begin each object with "- ".',
           },
           raw.location,

@@ -38,11 +38,21 @@ export function isBlank(raw: Raw, holds: "list" | "group" | undefined): boolean 
   }
 }
 
-/** Describes a raw value for a message, without the value of anything that may be secret. */
+/** Describes a raw value for a message. Quotes text: not for a value that may be a secret. */
 export function describeRaw(raw: Raw): string {
+  return raw.kind === "text"
+    ? JSON.stringify(raw.text.length > 60 ? `${raw.text.slice(0, 57)}...` : raw.text)
+    : describeKind(raw);
+}
+
+/**
+ * Describes a raw value where keys or a list of objects belong, without quoting it: text there may
+ * be a secret at the wrong level.
+ */
+export function describeKind(raw: Raw): string {
   switch (raw.kind) {
     case "text":
-      return JSON.stringify(raw.text.length > 60 ? `${raw.text.slice(0, 57)}...` : raw.text);
+      return /^-?\d+(\.\d+)?$/.test(raw.text) ? "a number" : "text";
     case "list":
       return "a list";
     case "map":

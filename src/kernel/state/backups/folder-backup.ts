@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { open } from "lmdb";
 import type { RootDatabase } from "lmdb";
 import type { Clock } from "../../base/clock.ts";
-import { StewardError } from "../../base/errors.ts";
+import { StewardError, systemCodeOf } from "../../base/errors.ts";
 import { giveFolderToParentOwner } from "../../base/system/folder-owner.ts";
 import { makeFolder } from "../../base/system/folder.ts";
 import { backupState, pinState, rawStores, writeWhole } from "./backup.ts";
@@ -159,7 +159,10 @@ async function copyStores(
   }
 }
 
-/** Sorted names of the stores of a folder; throws `not_found` when the folder does not exist. */
+/**
+ * Sorted names of the stores of a folder; throws `not_found` when the folder does not exist,
+ * `invalid` for a file.
+ */
 export function storeNames(directory: string): string[] {
   try {
     return readdirSync(directory)
@@ -167,9 +170,17 @@ export function storeNames(directory: string): string[] {
       .map((file) => file.slice(0, -".mdb".length))
       .sort();
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== "ENOENT") throw cause;
+    if ((cause as NodeJS.ErrnoException).code !== "ENOENT")
+      throw notFolder(cause, directory, "name a state folder or a backup");
     throw new StewardError("not_found", `the folder ${directory} is missing`, { cause });
   }
+}
+
+/** The error to throw for one of the system: in other words when the path is that of a file. */
+function notFolder(cause: unknown, path: string, remedy: string): unknown {
+  return systemCodeOf(cause) === "ENOTDIR"
+    ? new StewardError("invalid", `${path} is not a folder`, { remedy, cause })
+    : cause;
 }
 
 /**
@@ -197,16 +208,21 @@ export function locateExternalStores(
 }
 
 /**
- * Creates the folder; throws `conflict` when it holds anything. Made by root below a folder of
- * another user it is that user's: a daemon keeps its own backups beside those that root makes.
+ * Creates the folder; throws `conflict` when it holds anything, `invalid` for a file. Made by root
+ * below a folder of another user it is that user's: a daemon keeps its own backups beside those that
+ * root makes.
  */
 export function prepareTarget(target: string): void {
-  makeFolder(target, giveFolderToParentOwner);
-  if (readdirSync(target).length > 0)
-    throw new StewardError("conflict", `${target} is not empty`, {
-      rule: "empty target",
-      remedy: "choose a new or an empty folder",
-    });
+  const remedy = "choose a new or an empty folder";
+  let names: readonly string[];
+  try {
+    makeFolder(target, giveFolderToParentOwner);
+    names = readdirSync(target);
+  } catch (error) {
+    throw notFolder(error, target, remedy);
+  }
+  if (names.length > 0)
+    throw new StewardError("conflict", `${target} is not empty`, { rule: "empty target", remedy });
 }
 
 async function verifyPaths(locations: readonly StoreLocation[]): Promise<void> {

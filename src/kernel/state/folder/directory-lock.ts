@@ -33,6 +33,8 @@ const SQLITE_BUSY = 5;
 const SQLITE_FULL = 13;
 /** The bit of a mode by which users share a folder. */
 const STICKY = 0o1000;
+/** In a new volume: of the file system, and the compiled code of the daemon. */
+const BEFORE_LOCK: ReadonlySet<string> = new Set(["lost+found", "cache"]);
 /** Stands for the code of a system error. */
 const SHARED = "shared";
 const SQLITE_NOT_A_DATABASE = 26;
@@ -112,11 +114,11 @@ function makePrivate(directory: string): string | undefined {
   }
 }
 
-/** Such as /tmp, which would be closed to everyone else; an empty one may be a volume of memory. */
+/** Such as /tmp, which would be closed to everyone else; a new one may be a volume of memory. */
 function isShared(directory: string): boolean {
   if ((statSync(directory).mode & STICKY) === 0) return false;
   const names = readdirSync(directory);
-  return names.length > 0 && !names.includes("lock");
+  return !names.includes("lock") && names.some((name) => !BEFORE_LOCK.has(name));
 }
 
 /** Translates a system error into one that names the folder and the remedy. */

@@ -120,7 +120,7 @@ describe("an object inside an object", () => {
   it.each([
     [
       "list: [{name: a, inner: 5}]",
-      'ERROR list[0].inner: must have the keys wait, max_size, got "5" (line 1)',
+      "ERROR list[0].inner: must have the keys wait, max_size, got a number (line 1)",
     ],
     [
       "list: [{name: a, inner: {wiat: 5s}}]",

@@ -58,7 +58,7 @@ it("makes the folder private and takes it, until it is released", () => {
   lockStateDirectory(directory).release();
 });
 
-it("leaves a folder that all users share as it is, unless it is empty or Steward's own", () => {
+it("leaves a folder that all users share as it is, unless it is new or Steward's own", () => {
   const shared = temporaryFolder();
   chmodSync(shared, 0o1777);
   writeFileSync(join(shared, "of another.txt"), "");
@@ -70,6 +70,7 @@ it("leaves a folder that all users share as it is, unless it is empty or Steward
   );
   expect(statSync(shared).mode & 0o7777).toBe(0o1777);
   rmSync(join(shared, "of another.txt"));
+  mkdirSync(join(shared, "cache"));
   lockStateDirectory(shared).release();
   chmodSync(shared, 0o1777);
   lockStateDirectory(shared).release();
