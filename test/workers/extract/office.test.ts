@@ -115,7 +115,7 @@ describe("a DOCX", () => {
       `<w:r><w:rPr>${properties}</w:rPr><w:t>${text}</w:t></w:r>`;
     const body =
       `<w:p><w:pPr><w:rPr><w:vanish/></w:rPr></w:pPr>${run("<w:vanish/>", "hidden")}${run('<w:vanish w:val="0"/>', "shown ")}` +
-      `${run("<w:rPrChange><w:rPr><w:vanish/></w:rPr></w:rPrChange>", "again ")}` +
+      run("<w:rPrChange><w:rPr><w:vanish/></w:rPr></w:rPrChange>", "again ") +
       `<w:r><w:txbxContent><w:p>${run("<w:vanish/>", "hidden")}</w:p></w:txbxContent><w:t>behind</w:t></w:r></w:p>`;
     const { text } = await textOf("a.docx", docx(["end"], { body }));
     expect(text).toBe("shown again \n\nbehind\nend\n");
