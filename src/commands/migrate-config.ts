@@ -1,5 +1,5 @@
 /** `steward migrate-config`: another exporter's configuration file in Steward's names. */
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import {
   isMap,
   isScalar,
@@ -61,8 +61,11 @@ function writeNew(path: string, text: string): void {
   try {
     writeFileSync(path, text, { mode: 0o600, flag: "wx" });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST")
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST")
       throw new StewardError("conflict", `${path} exists already`, { remedy: "name another NEW" });
+    // A part of it would stand in the way of the next try.
+    if (syscall !== "open") rmSync(path, { force: true });
     throw new StewardError(
       "invalid",
       `${path} cannot be written: ${toStewardError(error).message}`,

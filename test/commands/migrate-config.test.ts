@@ -1,9 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { migrateConfig } from "../../src/commands/migrate-config.ts";
 import { loadDaemonConfig } from "../../src/daemon/configuration.ts";
+import { LAUNCHER } from "../support/launcher.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "migrate-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -50,6 +52,20 @@ collectors:
 `;
 
 describe("the translation of another exporter's configuration", () => {
+  it("leaves no part of a file on a full disk, which would stand in the way of the next try", () => {
+    const path = join(folder, "full.yaml");
+    // Files may have no blocks at all.
+    const full = `trap '' XFSZ; ulimit -f 0; exec "$0" migrate-config "$@"`;
+    const { status, stderr } = spawnSync("sh", ["-c", full, LAUNCHER, write(OLD), path], {
+      encoding: "utf8",
+    });
+    expect([status, stderr, existsSync(path)]).toEqual([
+      1,
+      expect.stringContaining(`${path} cannot be written`),
+      false,
+    ]);
+  });
+
   it("renames what has another name here, keeps comments, and says what it left out", () => {
     const { stdout, stderr } = migrate(OLD);
     expect(stdout).toBe(`# Our exporter.

@@ -435,6 +435,10 @@ describe("steward mint and steward leases", () => {
     ).toContain(id);
     expect((await steward(["leases", "revoke", id], ROOT)).stdout).toBe(`revoked ${id}\n`);
     expect((await jsonOf(["leases"], ROOT)).map((lease: any) => lease.id)).not.toContain(id);
+    // The API confirms the end of what never was, such as an id that was pasted in part.
+    const again = await steward(["leases", "revoke", id], ROOT);
+    expect([again.code, again.stdout]).toEqual([1, ""]);
+    expect(again.stderr).toContain(`there is no lease ${id}; steward leases lists those that live`);
   });
 
   it("mint from a permission set, with the token of ~/.vault-token", async () => {

@@ -108,9 +108,11 @@ async function lookup(
 
 async function revoke(
   options: Exclude<LeasesArguments, { action: "list" }>,
-  { daemon, headers, signal, print, printJson }: VaultSession,
+  session: VaultSession,
 ): Promise<number> {
+  const { daemon, headers, signal, print, printJson } = session;
   const isOne = options.action === "revoke";
+  if (isOne) await assertLease(options.id, session);
   await daemon.bytes(
     isOne
       ? {
@@ -130,4 +132,20 @@ async function revoke(
   const what = isOne ? options.id : `${options.prefix}*`;
   if (!printJson({ revoked: what })) print(`revoked ${what}`);
   return 0;
+}
+
+/**
+ * The API confirms the end of a lease that never was: a mistyped id would be taken for revoked while
+ * the token lives. Who may revoke but not look up is not told.
+ */
+async function assertLease(id: string, session: VaultSession): Promise<void> {
+  try {
+    if ((await lookup(id, session)) !== undefined) return;
+  } catch (error) {
+    if (error instanceof StewardError && error.code === "denied") return;
+    throw error;
+  }
+  throw new StewardError("not_found", `there is no lease ${id}`, {
+    remedy: "steward leases lists those that live",
+  });
 }
