@@ -427,9 +427,9 @@ describe("steward mint and steward leases", () => {
     expect(minted.code).toBe(0);
     expect(minted.stdout).toMatch(/^ghs_\w+\n$/);
     expect(minted.stderr).toMatch(
-      /^expires in .*contents=read\nrevoke it: steward leases revoke github\/token\/\w+\n$/,
+      /^expires in .*contents=read\nrevoke it: steward leases revoke github\/token\/\w+ --demo\n$/,
     );
-    const id = /revoke (\S+)\n$/.exec(minted.stderr)?.[1] ?? "";
+    const id = /revoke (\S+) --demo\n$/.exec(minted.stderr)?.[1] ?? "";
     expect(
       (await jsonOf(["leases", "list", "github/token"], ROOT)).map((lease: any) => lease.id),
     ).toContain(id);

@@ -5,7 +5,7 @@ import { pathOf } from "../../kernel/client/http/url.ts";
 import type { CommandContext } from "../command.ts";
 import { formatElapsed, formatPercent } from "../report/text.ts";
 import { readEvents } from "./events.ts";
-import type { RemoteArguments } from "./options.ts";
+import { sameDaemon, type RemoteArguments } from "./options.ts";
 import { runRemote, type RemoteSession } from "./run.ts";
 import { formatWhen, tableLines } from "./table.ts";
 
@@ -44,7 +44,8 @@ export function sync(options: SyncArguments, context: CommandContext): Promise<n
     );
     const { jobId } = started.data;
     if (options.follow) return await follow(jobId, session);
-    if (!printJson(started)) print(`sync started: steward jobs --follow ${jobId}`);
+    if (!printJson(started))
+      print(`sync started: steward jobs --follow ${jobId}${sameDaemon(options)}`);
     return 0;
   });
 }

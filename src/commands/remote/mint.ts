@@ -2,7 +2,7 @@
 import { pathOf } from "../../kernel/client/http/url.ts";
 import { printable } from "../../kernel/base/text/printable.ts";
 import type { CommandContext } from "../command.ts";
-import type { RemoteArguments } from "./options.ts";
+import { sameDaemon, type RemoteArguments } from "./options.ts";
 import { runRemote } from "./run.ts";
 import { formatWhen } from "./table.ts";
 import { encodedPath } from "./vault-path.ts";
@@ -47,7 +47,7 @@ export function mint(options: MintArguments, context: CommandContext): Promise<n
     const granted = Object.entries(permissions).map(([name, level]) => `${name}=${level}`);
     for (const line of [
       `expires ${formatWhen(expiresAt, nowMs)}; ${answer.data.repository_selection ?? "unknown"} repositories; ${granted.join(",")}`,
-      `revoke it: steward leases revoke ${answer.lease_id}`,
+      `revoke it: steward leases revoke ${answer.lease_id}${sameDaemon(options)}`,
       ...(answer.warnings ?? []),
     ])
       context.output.stderr(`${printable(line)}\n`);

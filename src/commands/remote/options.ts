@@ -1,6 +1,7 @@
 /** The options of every command that asks a running daemon. */
 import { stateArguments, stateOptions, type Misuse } from "../command.ts";
 import type { DaemonArguments } from "../../daemon/configuration.ts";
+import { shellWord } from "../../kernel/base/text/shell-word.ts";
 import type { OptionTable, ParsedOptions } from "../options.ts";
 
 /** Options of every command that asks a running daemon. */
@@ -52,6 +53,19 @@ export function remoteArguments(parsed: ParsedOptions, misuse: Misuse): RemoteAr
     caFile: texts.get("ca-file"),
     json: switches.has("json"),
   };
+}
+
+/** For the end of a command that is shown: it then asks the same daemon. Empty or begins with a space. */
+export function sameDaemon({ address, tokenFile, caFile, config, demo }: RemoteArguments): string {
+  return [
+    ...(address === undefined ? [] : ["--address", address.origin]),
+    ...(tokenFile === undefined ? [] : ["--token-file", tokenFile]),
+    ...(caFile === undefined ? [] : ["--ca-file", caFile]),
+    ...(config === undefined ? [] : ["--config", config]),
+    ...(demo ? ["--demo"] : []),
+  ]
+    .map((word) => ` ${shellWord(word)}`)
+    .join("");
 }
 
 function isAddress({ protocol, username, password, pathname, search, hash }: URL): boolean {

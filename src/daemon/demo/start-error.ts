@@ -5,6 +5,7 @@
 import { accessSync, constants, realpathSync } from "node:fs";
 import { delimiter, dirname, join, relative } from "node:path";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
+import { shellWord } from "../../kernel/base/text/shell-word.ts";
 import { formatAddress } from "../../kernel/config/values/address.ts";
 import { gatewayListen } from "../../../gateway/config.ts";
 import { stateFolder } from "../../kernel/state/backups/state-keys.ts";
@@ -55,13 +56,13 @@ function demoRemedy(
       },
     );
     const variables = [...kept, ...changes].map(
-      ([key, text]) => `${variableOf(key.path)}=${quoted(text)}`,
+      ([key, text]) => `${variableOf(key.path)}=${shellWord(text)}`,
     );
     return [
       ...variables,
-      quoted(launcherOf(shell)),
+      shellWord(launcherOf(shell)),
       "-demo",
-      ...(file === undefined ? [] : ["-config", quoted(file)]),
+      ...(file === undefined ? [] : ["-config", shellWord(file)]),
     ].join(" ");
   };
   const otherPort: readonly [Key<unknown>, string] = [
@@ -100,9 +101,4 @@ function isSame(path: string, launcher: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Quotes one word for a POSIX shell. */
-function quoted(text: string): string {
-  return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
