@@ -6,11 +6,11 @@ import { Refusal } from "./extractor.ts";
 import type { Extractor, Member } from "./extractor.ts";
 import { htmlToText } from "./html.ts";
 import { withCharsets } from "./mail-charsets.ts";
+import { createMemberNames } from "./member-names.ts";
 
 const limits = { maxNestingDepth: 32, maxHeadersSize: 1024 * 1024, maxRfc822NestingDepth: 4 };
 /** The most attachments that are read. */
 const MAX_MEMBERS = 200;
-const NAME_UNITS = 150;
 
 /**
  * The line that a mailbox puts before each mail, with a time, and the first header of that mail.
@@ -137,25 +137,16 @@ function nameOf(from: Address): string | undefined {
 }
 
 function withUniqueNames(attachments: readonly Attachment[]): Member[] {
-  const taken = new Set<string>();
-  return attachments.map((attachment, at) => {
-    let name = nameFor(attachment, at);
-    while (taken.has(name)) name = `${at + 1}-${name}`;
-    taken.add(name);
-    // A declared charset is not used: the saved attachment has none, and is to have the same text.
-    return { name, bytes: bytesOf(attachment.content) };
-  });
-}
-
-function nameFor({ filename, mimeType }: Attachment, at: number): string {
-  const name = (filename ?? "")
-    .toWellFormed()
-    .replaceAll(/[\p{Cc}/\\]+/gu, "_")
-    .trim();
-  if (name === "" || name === "." || name === "..")
-    return `attachment-${at + 1}${mimeType === "message/rfc822" ? ".eml" : ""}`;
-  // Its end says what it is.
-  return name.length > NAME_UNITS ? name.slice(-NAME_UNITS).toWellFormed() : name;
+  const memberName = createMemberNames();
+  // A declared charset is not used: the saved attachment has none, and is to have the same text.
+  return attachments.map(({ filename, mimeType, content }, at) => ({
+    name: memberName(
+      filename ?? "",
+      at,
+      `attachment-${at + 1}${mimeType === "message/rfc822" ? ".eml" : ""}`,
+    ),
+    bytes: bytesOf(content),
+  }));
 }
 
 function bytesOf(content: Attachment["content"]): Uint8Array {

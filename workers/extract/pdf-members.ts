@@ -2,6 +2,7 @@
 import type { getDocumentProxy } from "unpdf";
 import { stopped } from "../control.ts";
 import type { Extraction, Member } from "./extractor.ts";
+import { createMemberNames } from "./member-names.ts";
 
 /** The most files of a portfolio that are read. */
 const MAX_MEMBERS = 200;
@@ -9,7 +10,6 @@ const MAX_MEMBERS = 200;
 const UNPACKED_BYTES = 64 * 1024 * 1024;
 /** Files without content or room, whose unpacking may take long, before no more are tried. */
 const MAX_FAILURES = 5;
-const NAME_UNITS = 150;
 
 type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;
 
@@ -29,7 +29,8 @@ export async function readMembers(
   names: ReadonlyMap<string, string>,
   { cancelled }: Extraction,
 ): Promise<Member[]> {
-  const members = new Map<string, Member>();
+  const members: Member[] = [];
+  const memberName = createMemberNames();
   let leftBytes = UNPACKED_BYTES;
   let failures = 0;
   for (const [at, [key, filename]] of [...names].slice(0, MAX_MEMBERS).entries()) {
@@ -41,11 +42,9 @@ export async function readMembers(
       continue;
     }
     leftBytes -= bytes.byteLength;
-    let name = nameFor(filename, at);
-    while (members.has(name)) name = `${at + 1}-${name}`;
-    members.set(name, { name, bytes });
+    members.push({ name: memberName(filename, at, `file-${at + 1}`), bytes });
   }
-  return [...members.values()];
+  return members;
 }
 
 async function contentOf(document: PdfDocument, key: string): Promise<Uint8Array | undefined> {
@@ -54,14 +53,4 @@ async function contentOf(document: PdfDocument, key: string): Promise<Uint8Array
   } catch {
     return undefined;
   }
-}
-
-function nameFor(filename: string, at: number): string {
-  const name = filename
-    .toWellFormed()
-    .replaceAll(/[\p{Cc}/\\]+/gu, "_")
-    .trim();
-  if (name === "" || name === "." || name === "..") return `file-${at + 1}`;
-  // Its end says what it is.
-  return name.length > NAME_UNITS ? name.slice(-NAME_UNITS).toWellFormed() : name;
 }
