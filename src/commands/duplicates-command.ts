@@ -47,7 +47,8 @@ Options:
   --search TEXT   only groups with this in the title of a document
   --merge         with delete: first copy tags, correspondent, type, date and
                   notes to the document that stays
-  --yes           with delete: do it
+  --yes           with delete: do it and follow it to its end; with --json, one
+                  object a line
   --limit N       how many to list, from 1 to 100; default 50
   --offset N      how many to leave out first, from 0 to ${MAX_OFFSET}
 ${REMOTE_HELP}
