@@ -40,7 +40,7 @@ export interface FoundText extends ExtractedText {
   readonly text: string;
   /**
    * Of a text that does not say all that a reader sees: SHA-256 of all that the file or member
-   * holds, in hexadecimal.
+   * holds, or of what tells it apart, in hexadecimal.
    */
   readonly beyond?: string;
 }
@@ -241,7 +241,7 @@ async function extractInto(
     title: cleanTitle(extracted.title ?? "") || cleanTitle(titleByName(name)) || name,
     text,
     truncated,
-    ...((truncated || extracted.omits === true) && { beyond: source.digest() }),
+    ...beyondOf(truncated, extracted, source),
     ...(depth === 0 && isStoredAs(text, source) && { storedBytes: bytes.byteLength }),
     ...(createdDate && { createdDate: createdDate.slice(0, 40) }),
     ...(correspondent && { correspondent: cleanTitle(correspondent) }),
@@ -253,6 +253,15 @@ async function extractInto(
         : []),
     ],
   });
+}
+
+function beyondOf(
+  truncated: boolean,
+  { omits, apart }: Extracted,
+  source: Source,
+): { readonly beyond?: string } {
+  if (truncated || omits === true) return { beyond: source.digest() };
+  return apart === undefined ? {} : { beyond: hash("sha256", apart) };
 }
 
 /** Whether the file itself holds just this text in UTF-8, so that it can be read again there. */

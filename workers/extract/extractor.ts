@@ -25,6 +25,8 @@ export interface Extracted {
   readonly truncated?: boolean;
   /** A reader sees more in the file than the text says: only a file of the same bytes is its copy. */
   readonly omits?: boolean;
+  /** What tells it apart from another of the same text, such as sender and date of a mail. */
+  readonly apart?: string;
   readonly title?: string | undefined;
   readonly createdDate?: string | undefined;
   readonly correspondent?: string | undefined;

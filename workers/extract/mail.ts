@@ -35,6 +35,7 @@ export const extract: Extractor = async (bytes, { units, whole }) => {
     text,
     truncated: !whole || !complete,
     omits: text.includes(UNREADABLE),
+    apart: envelopeOf(mail),
     title: mail.subject,
     createdDate: dateOf(mail),
     correspondent: mail.from && nameOf(mail.from),
@@ -63,6 +64,21 @@ function dateOf({ headers }: Email): string | undefined {
   if (match === null) return written;
   const at = new Date(match[1] === undefined ? `${plain} GMT` : plain);
   return Number.isNaN(at.getTime()) ? written : at.toISOString();
+}
+
+const ENVELOPE: readonly string[] = ["date", "from", "to", "cc"];
+
+/**
+ * Who wrote to whom and when: the same notice comes every month, and to several people. The way that
+ * a mail took is left out, so that what came twice is still a copy.
+ */
+function envelopeOf({ headers }: Email): string {
+  return ENVELOPE.map((name) =>
+    headers
+      .filter(({ key }) => key === name)
+      .map(({ value }) => value.replaceAll(/\s+/g, " ").trim())
+      .join(),
+  ).join("\n");
 }
 
 interface ReadMail {

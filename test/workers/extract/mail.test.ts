@@ -74,6 +74,29 @@ describe("a mail", () => {
     expect((await textOf("a.eml", content)).createdDate).toBe(createdDate.slice(0, 40));
   });
 
+  it("is another one with another sender, recipient or date, and the same however it came", async () => {
+    const mail = (head: string): string =>
+      `Subject: Your statement\r\n${head}\r\n\r\nYour statement of this month is ready.`;
+    const head =
+      "Date: Mon, 2 Sep 2024 10:00:00 +0200\r\nFrom: bank@example.com\r\nTo: ada@example.com";
+    const beyondOf = async (other: string): Promise<string | undefined> => {
+      const [item] = await itemsOf("a.eml", mail(other));
+      return item?.kind === "text" ? item.beyond : undefined;
+    };
+    const first = await beyondOf(head);
+    expect(first).toMatch(/^[\da-f]{64}$/);
+    for (const [from, to] of [
+      ["2 Sep", "2 Oct"],
+      ["bank@", "shop@"],
+      ["ada@", "bob@"],
+      ["ada@example.com", "ada@example.com\r\nCc: bob@example.com"],
+    ] as const)
+      expect(await beyondOf(head.replace(from, to)), to).not.toBe(first);
+    const way = "Received: from a by b; Mon, 2 Sep 2024 08:00:01 +0000\r\nX-Spam: 0\r\n";
+    expect(await beyondOf(way + head)).toBe(first);
+    expect(await beyondOf(head.replace("To: ada", "To:\r\n ada"))).toBe(first);
+  });
+
   it("is recognised by its content, also as in a mailbox", async () => {
     const content = mail(headers, "The body.");
     expect((await textOf("1700000000.M1P2.host,S=3:2,S", content)).text).toContain("The body.");
@@ -152,6 +175,7 @@ describe("a mail", () => {
     ];
     const russian = "<meta charset=windows-1251><p>\xd1\xed\xe5\xe3</p>";
     const mixed = 'Content-Type: multipart/mixed;\r\n boundary="part"';
+    const plain = await textOf("a.eml", message("Subject: S", "", "all of it can be read"));
     for (const [content, text, notes] of [
       [message("Subject: \xdcber", "", "caf\xe9 1"), "Über\n\ncafé 1", ["read as windows-1252"]],
       [
@@ -192,7 +216,7 @@ describe("a mail", () => {
       const read = await textOf("a.eml", content);
       expect(read).toMatchObject({ notes });
       expect(read.text.trim().startsWith(text)).toBe(true);
-      expect(read.beyond).toBeUndefined();
+      expect(read.beyond).toBe(plain.beyond);
       if (content.includes("rfc822")) expect(read.text).toMatch(/été[^]*n° 1/);
     }
   });
