@@ -55,6 +55,8 @@ export async function runGolden(scene: SceneName): Promise<GoldenRun> {
   // A busy machine counts the connection of the request before until its end is seen.
   await order(child, { advanceMs: 0 });
   const exposition = await textOf(`${metrics}/metrics`);
+  // So are the books of this pull, which the push of the stop tells.
+  await order(child, { advanceMs: 0 });
   answerTogether(receiver);
   await ended(daemon);
   await receiver.close();
