@@ -1,4 +1,5 @@
 /** What a part of a DOCX says to a reader: its texts, answers of forms, signs and formulas. */
+import { formulaMarks } from "./formula-marks.ts";
 import { parseXml } from "./xml.ts";
 
 /** Text written at the start tag of an element. */
@@ -10,34 +11,13 @@ const opened: ReadonlyMap<string, string> = new Map([
   ["w:tab", "\t"],
   // A text box may stand within a paragraph.
   ["w:txbxContent", "\n"],
-  // The parts of a formula, so that 1/2 is not 12.
-  ["m:bar", "\u00af("],
-  ["m:borderBox", "["],
-  ["m:d", "("],
-  ["m:deg", "("],
-  ["m:den", "/("],
-  ["m:e", " "],
-  ["m:lim", "_("],
-  ["m:mr", ";"],
-  ["m:num", "("],
-  ["m:rad", "\u221a("],
-  ["m:sub", "_("],
-  ["m:sup", "^("],
+  ...formulaMarks.map(([name, before]) => [`m:${name}`, before] as const),
 ]);
 /** Text written at the end tag. */
 const closed: ReadonlyMap<string, string> = new Map([
   ["w:p", "\n"],
   ["w:tc", "\t"],
-  ["m:bar", ")"],
-  ["m:borderBox", "]"],
-  ["m:d", ")"],
-  ["m:deg", ")"],
-  ["m:den", ")"],
-  ["m:lim", ")"],
-  ["m:num", ")"],
-  ["m:rad", ")"],
-  ["m:sub", ")"],
-  ["m:sup", ")"],
+  ...formulaMarks.map(([name, , after]) => [`m:${name}`, after] as const),
 ]);
 /** Elements whose content is text. */
 const TEXTS: ReadonlySet<string> = new Set(["w:t", "m:t"]);

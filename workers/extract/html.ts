@@ -29,7 +29,7 @@ const TEXT_INPUT =
   /^(?!(?:hidden|password|submit|button|reset|image|file|checkbox|radio|color|range)$)/i;
 const CHECKED = " \u2612 ";
 
-/** What is found on the way through a page. */
+/** Facts of a page that its text does not say. */
 interface PageFacts {
   /** A table has an empty cell before others of its row. */
   hasGaps: boolean;
@@ -109,7 +109,7 @@ function isEmptyCell({ children }: DomNode): boolean {
   );
 }
 
-/** What is written into a field, or that a box is checked. */
+/** The value of a text field, or the mark of a checked box or radio button. */
 function formatInput(...[{ attribs }, , builder]: Parameters<FormatCallback>): void {
   const { type = "text", value = "", checked } = attribs as Readonly<Record<string, string>>;
   if (TEXT_INPUT.test(type)) builder.addInline(` ${value} `);

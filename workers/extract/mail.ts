@@ -31,17 +31,18 @@ export const extract: Extractor = async (bytes, { units, whole }) => {
   const { text: body, complete } = bodyOf(mail, units);
   const attachments = mail.attachments.slice(0, MAX_MEMBERS);
   const text = [mail.subject, body].filter(Boolean).join("\n\n");
+  const isDamaged = text.includes(UNREADABLE);
   return {
     text,
     truncated: !whole || !complete,
-    omits: text.includes(UNREADABLE),
+    omits: isDamaged,
     apart: envelopeOf(mail),
     title: mail.subject,
     createdDate: dateOf(mail),
     correspondent: mail.from && nameOf(mail.from),
     notes: [
       ...[...encodings].map((encoding) => `read as ${encoding}`),
-      ...(text.includes(UNREADABLE) ? ["some of its characters cannot be read"] : []),
+      ...(isDamaged ? ["some of its characters cannot be read"] : []),
       ...(mail.attachments.length > MAX_MEMBERS
         ? [`${mail.attachments.length - MAX_MEMBERS} of its attachments were not read`]
         : []),

@@ -12,7 +12,7 @@ const SYMBOL = /[\uf000-\uf0ff]/;
 /** Characters of a font that do not come in the order of their codes by chance. */
 const MIN_ORDERED = 8;
 
-/** What was seen of one font. */
+/** The character codes of one font so far. */
 interface Seen {
   /** The highest code so far. */
   highest: number;

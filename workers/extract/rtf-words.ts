@@ -1,4 +1,5 @@
 /** The words of RTF (Rich Text Format 1.9.1) that change what is printed. */
+import { formulaMarks } from "./formula-marks.ts";
 
 /** Groups whose text is not printed, or not where it stands. */
 export const UNREAD: ReadonlySet<string> = new Set(
@@ -48,20 +49,9 @@ export const symbols: Readonly<Record<string, string>> = {
   "\r": "\n",
 };
 
-/** The parts of a formula, with what is written before and after each, so that 1/2 is not 12. */
+/** The parts of a formula, with what is written before and after each. */
 export const formulas: ReadonlyMap<string, readonly [before: string, after: string]> = new Map([
   ["moMath", [" ", " "]],
   ["moMathPara", ["", ""]],
-  ["mbar", ["\u00af(", ")"]],
-  ["mborderBox", ["[", "]"]],
-  ["md", ["(", ")"]],
-  ["mdeg", ["(", ")"]],
-  ["mden", ["/(", ")"]],
-  ["me", [" ", ""]],
-  ["mlim", ["_(", ")"]],
-  ["mmr", [";", ""]],
-  ["mnum", ["(", ")"]],
-  ["mrad", ["\u221a(", ")"]],
-  ["msub", ["_(", ")"]],
-  ["msup", ["^(", ")"]],
+  ...formulaMarks.map(([name, before, after]) => [`m${name}`, [before, after]] as const),
 ]);

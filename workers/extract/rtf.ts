@@ -129,7 +129,7 @@ class RtfReader {
     return written !== "" && !/[\n\t]/.test(written);
   }
 
-  /** What the next bytes stand for. */
+  /** Code page and font of the bytes that follow. */
   #setPage(word: string, number: number | undefined): boolean {
     const group = this.#group;
     const page = characterSets.get(word);

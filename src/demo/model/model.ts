@@ -101,7 +101,7 @@ function respond(body: string): Reply {
   });
 }
 
-/** What becomes of a response that fails while the model answers. */
+/** Makes a response one with status `failed` and this error code. */
 function failedWith(code: string): (response: unknown) => object {
   const error = { code, message: "The model failed to generate a response." };
   return (response) => ({
