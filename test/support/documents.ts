@@ -99,6 +99,10 @@ interface PdfOptions {
 const HELVETICA =
   "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>";
 
+/** A font that gives the widths of four billion characters. */
+export const ENDLESS_WIDTHS =
+  "<< /Type /Font /Subtype /Type0 /BaseFont /Wide /Encoding /Identity-H /DescendantFonts [<< /Type /Font /Subtype /CIDFontType2 /BaseFont /Wide /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> /FontDescriptor << /Type /FontDescriptor /FontName /Wide /Flags 4 >> /W [0 4000000000 500] >>] >>";
+
 /** A PDF with a page for each of these. */
 export function pdf(pages: readonly PdfPage[], options: PdfOptions = {}): Uint8Array {
   const first = 5;

@@ -1,6 +1,6 @@
 /**
- * Reads files on the pool: cheap ones together, each costly one alone and within the deadline of its
- * kind, so that a file that hangs or ends its thread costs only itself.
+ * Reads files on the pool: cheap ones together, each costly one alone, in a process and within the
+ * deadline of its kind, so that a file that hangs or ends its worker costs only itself.
  */
 import { resolve } from "node:path";
 import { formats } from "../../../workers/extract/formats.ts";
@@ -108,7 +108,7 @@ async function runTask(
   { alone, deadlineMs }: TaskLimits,
 ): Promise<{ readonly kind: "done"; readonly files: readonly ReadFile[] } | Failure> {
   try {
-    const options = { signal, inFlight: 1, tries: 1, deadlineMs } as const;
+    const options = { signal, inFlight: 1, tries: 1, ownProcess: alone, deadlineMs } as const;
     for await (const output of pool.map(extractFiles, [{ paths, digest, alone }], options)) {
       if (output.digests.block) blocks.push(output.digests.block);
       return { kind: "done", files: withDigests(output) };
@@ -159,8 +159,8 @@ export function failureOf(
   if (code === "deadline")
     return { reason: "took too long", detail: `was given up after ${deadlineMs / 1000} s` };
   if (code === "exhausted")
-    return { reason: "too much memory", detail: "needs more memory than a worker thread has" };
-  return { reason: "unreadable", detail: "ended the worker thread that read it" };
+    return { reason: "too much memory", detail: "needs more memory than one file may take" };
+  return { reason: "unreadable", detail: "ended the worker that read it" };
 }
 
 function readItems(

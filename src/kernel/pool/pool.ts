@@ -1,6 +1,6 @@
 /**
- * The worker pool: typed tasks on Piscina threads with bounded queues, cancellation of running
- * tasks, and crashes that fail only the input that caused them.
+ * The worker pool: typed tasks on Piscina threads, or in processes of their own, with bounded
+ * queues, cancellation of running tasks, and crashes that fail only the input that caused them.
  */
 import { availableParallelism, totalmem } from "node:os";
 import type { Piscina } from "piscina";
@@ -12,6 +12,8 @@ import { startAttempt } from "./attempt.ts";
 import type { Attempt, AttemptEnd } from "./attempt.ts";
 import { unitsOf } from "./control.ts";
 import { mapOrdered } from "./map.ts";
+import type { ProcessMessage } from "./message.ts";
+import { createWorkerProcesses, type WorkerProcesses } from "./processes.ts";
 import { PROGRESS_MS, summed, throttled } from "./progress.ts";
 import type { OnUnits } from "./progress.ts";
 import type { Pool, RunOptions, Task } from "./types.ts";
@@ -51,12 +53,14 @@ export function createPool(options: PoolOptions): Pool {
   return new PiscinaPool({ threads, heapMb, clock: options.clock, log: options.log });
 }
 
-interface InnerOptions extends Pick<RunOptions, "signal" | "tries" | "deadlineMs"> {
+interface InnerOptions extends Pick<RunOptions, "signal" | "tries" | "deadlineMs" | "ownProcess"> {
   readonly transfer: readonly ArrayBuffer[] | undefined;
   readonly onUnits: OnUnits | undefined;
   /** Reject when the queue is full instead of waiting. */
   readonly bounded: boolean;
 }
+
+type StartAttempt = (message: ProcessMessage) => Attempt;
 
 class PiscinaPool implements Pool {
   readonly #slots: Semaphore;
@@ -67,6 +71,7 @@ class PiscinaPool implements Pool {
   readonly #heapMb: number;
   readonly #attempts = new Set<Attempt>();
   readonly #closing = new AbortController();
+  readonly #processes: WorkerProcesses;
   #opened: Promise<Piscina> | undefined;
   #crashed = 0;
 
@@ -77,6 +82,12 @@ class PiscinaPool implements Pool {
     this.#heapMb = options.heapMb;
     this.#maxQueued = 2 * options.threads;
     this.#slots = createSemaphore(options.threads, this.#maxQueued);
+    this.#processes = createWorkerProcesses({
+      heapMb: options.heapMb,
+      youngMb: YOUNG_MB,
+      idleMs: IDLE_MS,
+      clock: options.clock,
+    });
   }
 
   async run<I, O>(task: Task<I, O>, input: I, options: RunOptions): Promise<O> {
@@ -122,6 +133,7 @@ class PiscinaPool implements Pool {
     if (this.#closing.signal.aborted) return;
     this.#closing.abort(new StewardError("cancelled", "the worker pool is closing"));
     await Promise.all([...this.#attempts].map((attempt) => attempt.end));
+    await this.#processes.close();
     await (await this.#opened)?.close({ force: true });
   }
 
@@ -152,11 +164,11 @@ class PiscinaPool implements Pool {
     for (let tries = 1; ; tries += 1) {
       if (options.bounded && tries === 1 && this.#slots.isFull) throw this.#tooManyWait();
       const slot = await this.#slots.acquire(signal);
-      const piscina = await this.#open().catch((thrown: unknown) => {
+      const begin = await this.#starter(options).catch((thrown: unknown) => {
         slot[Symbol.dispose]();
         throw thrown;
       });
-      const end = await this.#try(task, input, { ...options, signal, slot, piscina });
+      const end = await this.#try(task, input, { ...options, signal, slot, begin });
       if (end.kind === "reply") {
         if (end.reply.ok) return end.reply.value as O;
         throw readError(`task ${task.name}`, end.reply.error);
@@ -164,39 +176,42 @@ class PiscinaPool implements Pool {
       if (end.kind === "unsendable")
         throw new StewardError(
           "internal",
-          `the input of task ${task.name} cannot be sent to a worker thread`,
+          `the input of task ${task.name} cannot be sent to a worker`,
           { cause: end.error },
         );
       this.#crashed += 1;
-      // Where it may cost one thread only, the caller expects it and says what became of the input.
+      // Where it may cost one worker only, the caller expects it and says what became of the input.
       if (options.tries === 1)
-        this.#log.debug("a worker thread died", { task: task.name, error: end.error });
-      else this.#log.warn("a worker thread died", { task: task.name, tries, error: end.error });
+        this.#log.debug("a worker died", { task: task.name, error: end.error });
+      else this.#log.warn("a worker died", { task: task.name, tries, error: end.error });
       if (tries >= (options.tries ?? MAX_TRIES) || options.transfer?.length)
         throw this.#death(task.name, tries, end);
     }
   }
 
-  /** Holds its slot until the thread is free, which may be after the caller got the result. */
+  /** How an attempt starts, once what it needs is there. */
+  async #starter({ ownProcess, transfer = [] }: InnerOptions): Promise<StartAttempt> {
+    if (ownProcess === true) return (message) => this.#processes.startAttempt(message);
+    const piscina = await this.#open();
+    return (message) => startAttempt(piscina, this.#clock, { ...message, transfer });
+  }
+
+  /** Holds its slot until the worker is free, which may be after the caller got the result. */
   #try<I, O>(
     task: Task<I, O>,
     input: I,
     {
       signal,
       slot,
-      piscina,
+      begin,
       ...options
-    }: InnerOptions & { readonly slot: Disposable; readonly piscina: Piscina },
+    }: InnerOptions & { readonly slot: Disposable; readonly begin: StartAttempt },
   ): Promise<AttemptEnd> {
     if (signal.aborted) {
       slot[Symbol.dispose]();
       return Promise.reject(signal.reason as Error);
     }
-    const attempt = startAttempt(piscina, this.#clock, {
-      file: task.file.href,
-      input,
-      transfer: options.transfer ?? [],
-    });
+    const attempt = begin({ file: task.file.href, input });
     this.#attempts.add(attempt);
     const progress = this.#report(attempt, options.onUnits);
     const { deadlineMs } = options;
@@ -253,19 +268,19 @@ class PiscinaPool implements Pool {
   #tooManyWait(): StewardError {
     return new StewardError(
       "exhausted",
-      `${this.#maxQueued} tasks wait for a worker thread already; try again later`,
+      `${this.#maxQueued} tasks wait for a worker already; try again later`,
       { retryAfterMs: 1_000 },
     );
   }
 
   #death(task: string, tries: number, end: AttemptEnd & { kind: "died" }): StewardError {
-    const workers = tries === 1 ? "its worker thread" : `${tries} worker threads`;
+    const workers = tries === 1 ? "its worker" : `${tries} workers`;
     if (!end.outOfHeap)
       return new StewardError("internal", `task ${task} ended ${workers}`, { cause: end.error });
-    const remedy = "give worker threads more memory, or leave the document out";
+    const remedy = "give workers more memory, or leave the document out";
     return new StewardError(
       "exhausted",
-      `task ${task} needs more than the ${this.#heapMb} MiB of heap a worker thread has; ${remedy}`,
+      `task ${task} needs more than the ${this.#heapMb} MiB of heap a worker has; ${remedy}`,
       { remedy, cause: end.error },
     );
   }

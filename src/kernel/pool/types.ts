@@ -38,6 +38,11 @@ export interface RunOptions {
    * it the run rejects with `deadline` and the task is cancelled. Default: no limit.
    */
   readonly deadlineMs?: number;
+  /**
+   * Run it in a worker process instead of a thread: for input that may end its process, as V8 does
+   * when one allocation exceeds the heap limit. The input is copied, and there is no progress.
+   */
+  readonly ownProcess?: boolean;
   /** Units done so far; called at most every 100 ms. */
   readonly onProgress?: (units: number) => void;
 }
@@ -50,11 +55,11 @@ interface PoolStatus {
   readonly crashed: number;
 }
 
-/** Typed tasks on worker threads. */
+/** Typed tasks on worker threads and in worker processes, so many at a time together. */
 export interface Pool {
   /**
    * Rejects with the signal's reason as soon as it fires; a task that continues for another 150 ms
-   * loses its thread. Keeps the code of a task's error. `exhausted` when 2 × threads runs are
+   * loses its thread, one in a process that at once. Keeps the code of a task's error. `exhausted` when 2 × threads runs are
    * already queued or the worker ran out of heap, `internal` when the worker died: two workers,
    * since a run is retried once, or one with `tries: 1`.
    */

@@ -19,7 +19,7 @@ import type { FileToClaim } from "../../../src/dedup/archives/claims.ts";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { createLog } from "../../../src/kernel/base/log.ts";
 import { createPool } from "../../../src/kernel/pool/pool.ts";
-import { mail } from "../../support/documents.ts";
+import { ENDLESS_WIDTHS, mail, pdf } from "../../support/documents.ts";
 import { createInlinePool } from "../inline-pool.ts";
 import {
   complaints,
@@ -422,7 +422,7 @@ describe("a folder as an archive", () => {
       createFolderArchive({ pool }, { name: "notes", path: folder, include: [], exclude: [] }),
     );
     expect(documentsOf(items).map(({ text }) => text)).toEqual(["good", "fine"]);
-    expect(complaints(items)).toEqual(["b.html: unreadable: ended the worker thread that read it"]);
+    expect(complaints(items)).toEqual(["b.html: unreadable: ended the worker that read it"]);
   });
 
   it("lets a page cost one worker and no other page its text", async () => {
@@ -444,7 +444,30 @@ describe("a folder as an archive", () => {
     );
     expect(documentsOf(items).map(({ text }) => text)).toEqual(["good", "fine"]);
     expect(complaints(items)).toEqual([
-      "b.html: too much memory: needs more memory than a worker thread has",
+      "b.html: too much memory: needs more memory than one file may take",
+    ]);
+    expect(pool.status().crashed).toBe(1);
+  });
+
+  it("lets a PDF whose reading ends its process cost nothing else", async () => {
+    const folder = folderWith({
+      "a.pdf": pdf(["good"]),
+      "b.pdf": pdf(["words"], { font: ENDLESS_WIDTHS }),
+      "c.pdf": pdf(["fine"]),
+    });
+    const pool = createPool({
+      threads: 1,
+      heapMb: 48,
+      clock: systemClock,
+      log: createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 }),
+    });
+    onTestFinished(() => pool.close());
+    const items = await readAll(
+      createFolderArchive({ pool }, { name: "notes", path: folder, include: [], exclude: [] }),
+    );
+    expect(documentsOf(items).map(({ text }) => text)).toEqual(["good", "fine"]);
+    expect(complaints(items)).toEqual([
+      "b.pdf: too much memory: needs more memory than one file may take",
     ]);
     expect(pool.status().crashed).toBe(1);
   });

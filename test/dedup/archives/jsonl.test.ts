@@ -177,9 +177,7 @@ describe("JSON Lines as an archive", () => {
     for (const force of [false, true]) {
       const items = await readAll(archive, { force });
       expect(refsOf(items)).toEqual(lines.map((_, at) => `${at}`).filter((id) => id !== "7"));
-      expect(complaints(items)).toEqual([
-        "line 8: unreadable: ended the worker thread that read it",
-      ]);
+      expect(complaints(items)).toEqual(["line 8: unreadable: ended the worker that read it"]);
     }
   });
 

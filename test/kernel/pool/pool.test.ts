@@ -184,7 +184,7 @@ describe("a worker that dies", () => {
     const others = settle(pool.map(double, [1, 2, 3, 4, 5, 6, 7, 8], { signal: never }));
     await expect(pool.run(fail, { how: "exit" }, { signal: never })).rejects.toMatchObject({
       code: "internal",
-      message: expect.stringContaining("task fail ended 2 worker threads") as string,
+      message: expect.stringContaining("task fail ended 2 workers") as string,
     });
     expect(await others).toEqual([2, 4, 6, 8, 10, 12, 14, 16]);
     expect(pool.status().crashed).toBe(2);
@@ -196,7 +196,7 @@ describe("a worker that dies", () => {
       pool.run(fail, { how: "exit" }, { signal: never, tries: 1 }),
     ).rejects.toMatchObject({
       code: "internal",
-      message: expect.stringContaining("task fail ended its worker thread") as string,
+      message: expect.stringContaining("task fail ended its worker") as string,
     });
     await expect(
       settle(pool.map(fail, [{ how: "exit" }], { signal: never, tries: 1 })),
@@ -213,10 +213,10 @@ describe("a worker that dies", () => {
     pools.push(pool);
     const dies = (tries: 1 | 2): Promise<never> =>
       pool.run(fail, { how: "exit" }, { signal: never, tries });
-    await expect(dies(1)).rejects.toThrow("ended its worker thread");
+    await expect(dies(1)).rejects.toThrow("ended its worker");
     expect(lines).toEqual([]);
-    await expect(dies(2)).rejects.toThrow("ended 2 worker threads");
-    expect(lines.join("")).toContain("a worker thread died");
+    await expect(dies(2)).rejects.toThrow("ended 2 workers");
+    expect(lines.join("")).toContain("a worker died");
   });
 
   it("is forgiven once", async () => {
