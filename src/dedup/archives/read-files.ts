@@ -160,6 +160,8 @@ export function failureOf(
     return { reason: "took too long", detail: `was given up after ${deadlineMs / 1000} s` };
   if (code === "exhausted")
     return { reason: "too much memory", detail: "needs more memory than one file may take" };
+  if (code === "not_ready")
+    return { reason: "no process", detail: "was not read: no process could be started for it" };
   return { reason: "unreadable", detail: "ended the worker that read it" };
 }
 

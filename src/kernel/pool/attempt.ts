@@ -15,6 +15,8 @@ const CANCEL_GRACE_MS = 150;
 export type AttemptEnd =
   | { readonly kind: "reply"; readonly reply: AttemptReply }
   | { readonly kind: "unsendable"; readonly error: Error }
+  /** No process can be made for it. */
+  | { readonly kind: "unstarted"; readonly error: Error }
   | { readonly kind: "died"; readonly outOfHeap: boolean; readonly error: Error };
 
 /** A running attempt. */

@@ -6,7 +6,7 @@ import { availableParallelism, totalmem } from "node:os";
 import type { Piscina } from "piscina";
 import type { Clock } from "../base/clock.ts";
 import { readError } from "../base/error-message.ts";
-import { StewardError } from "../base/errors.ts";
+import { StewardError, systemCodeOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { startAttempt } from "./attempt.ts";
 import type { Attempt, AttemptEnd } from "./attempt.ts";
@@ -179,6 +179,7 @@ class PiscinaPool implements Pool {
           `the input of task ${task.name} cannot be sent to a worker`,
           { cause: end.error },
         );
+      if (end.kind === "unstarted") throw unstarted(task.name, end.error);
       this.#crashed += 1;
       // Where it may cost one worker only, the caller expects it and says what became of the input.
       if (options.tries === 1)
@@ -284,6 +285,18 @@ class PiscinaPool implements Pool {
       { remedy, cause: end.error },
     );
   }
+}
+
+function unstarted(task: string, cause: Error): StewardError {
+  const code = systemCodeOf(cause) ?? "unknown";
+  return new StewardError(
+    "not_ready",
+    `no worker process can be started for task ${task} (${code})`,
+    {
+      remedy: "allow Steward more processes: see `ulimit -u`, or TasksMax= of systemd",
+      cause,
+    },
+  );
 }
 
 function tooSlow(task: string, deadlineMs: number): StewardError {

@@ -59,7 +59,7 @@ export function createWorkerProcesses(options: WorkerProcessesOptions): WorkerPr
       const child = take();
       const kill = (): void => void child.kill("SIGKILL");
       const end = converse(child, message).then((ended) => {
-        if (ended.kind !== "died") keep(child);
+        if (ended.kind === "reply" || ended.kind === "unsendable") keep(child);
         return ended;
       });
       return {
@@ -114,7 +114,7 @@ function hold(child: ChildProcess, held: boolean): void {
 async function converse(child: ChildProcess, message: ProcessMessage): Promise<AttemptEnd> {
   const { promise, resolve } = Promise.withResolvers<AttemptEnd>();
   const reply = (value: unknown): void => resolve({ kind: "reply", reply: value as AttemptReply });
-  const fail = (error: Error): void => resolve({ kind: "died", outOfHeap: false, error });
+  const fail = (error: Error): void => resolve({ kind: "unstarted", error });
   const exit = (code: number | null, signal: string | null): void =>
     resolve({
       kind: "died",
