@@ -14,6 +14,8 @@ export const ALONE: Readonly<Record<string, string>> = {
   "test/faults/workers.test.ts": "counts the message ports of its process",
   "test/gateway/web/browser/clock.test.ts": "replaces fetch of its process",
   "test/kernel/client/faults.test.ts": "measures the off-heap memory of its process",
+  "test/kernel/pool/processes.test.ts":
+    "changes the environment and the program of its process for its children",
   "test/kernel/telemetry/report/runtime-report.test.ts":
     "counts the open files and the threads of its process",
   "test/profiling/profiles.test.ts": "profiles every thread of its process",
