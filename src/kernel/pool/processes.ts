@@ -41,18 +41,17 @@ export function createWorkerProcesses(options: WorkerProcessesOptions): WorkerPr
       hold(child, true);
       return child;
     }
-    return start(options);
-  };
-  const keep = (child: ChildProcess): void => {
-    hold(child, false);
-    idle.set(
-      child,
-      clock.timer(clock.monotonic() + idleMs, () => child.kill("SIGKILL")),
-    );
+    const child = start(options);
     child.once("exit", () => {
       idle.get(child)?.[Symbol.dispose]();
       idle.delete(child);
     });
+    return child;
+  };
+  const keep = (child: ChildProcess): void => {
+    hold(child, false);
+    const end = (): void => void child.kill("SIGKILL");
+    idle.set(child, clock.timer(clock.monotonic() + idleMs, end));
   };
   return {
     startAttempt(message) {

@@ -134,6 +134,16 @@ describe("a worker process", () => {
     expect(pool.status().crashed).toBe(0);
   });
 
+  it("keeps nothing of what it has served", async () => {
+    const warnings: Error[] = [];
+    const warn = (warning: Error): number => warnings.push(warning);
+    process.on("warning", warn);
+    const pool = open();
+    for (let run = 0; run < 20; run += 1) expect(await pool.run(double, run, own)).toBe(2 * run);
+    process.off("warning", warn);
+    expect(warnings).toEqual([]);
+  });
+
   it("goes on where a terminal asks all processes to stop: the pool's one decides", async () => {
     const pool = open();
     const { pid } = await pool.run(who, null, own);
