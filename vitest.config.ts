@@ -5,6 +5,8 @@ import { ALONE, TIMED, WAITING } from "./test/alone.ts";
 // Inherited by the workers and their threads: without it each of them compiles every module anew.
 process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/steward-test");
 
+/** Of the projects that measure neither memory nor times of a daemon: see test/support/launcher.ts. */
+const env = { STEWARD_TEST_UNBOUNDED: "1" };
 const alone = Object.keys(ALONE);
 const behindOthers = Object.keys({ ...WAITING, ...TIMED });
 
@@ -40,11 +42,12 @@ export default defineConfig({
     // Starting a process for a file costs more than most files take, so those that need none of
     // their own share the workers.
     projects: [
-      { extends: true, test: { name: "alone", include: alone, isolate: true } },
+      { extends: true, test: { name: "alone", include: alone, isolate: true, env } },
       {
         extends: true,
         test: {
           name: "shared",
+          env,
           include: ["test/**/*.test.ts"],
           exclude: [...alone, ...behindOthers],
           isolate: false,

@@ -27,8 +27,8 @@ export const ALONE: Readonly<Record<string, string>> = {
 };
 
 /**
- * Test files that bound waits of seconds, and why. They run after all others, two at a time: they
- * wait more than they compute.
+ * Test files that bound waits of seconds, or the CPU time of a process, and why. They run after all
+ * others, two at a time: most of them wait more than they compute.
  */
 export const WAITING: Readonly<Record<string, string>> = {
   "test/contract/coordination.test.ts": "replicas take over within the length of a lease",
@@ -37,18 +37,16 @@ export const WAITING: Readonly<Record<string, string>> = {
     "a lease goes over within half of its length",
   "test/monitor/coordination/election.test.ts": "a holder stops before its lease ends",
   "test/tokens/plugin/host-faults.test.ts": "a plugin ends in time when its host is gone",
+  "test/contract/streaming.test.ts": "hostile bodies are refused within bounds of CPU time",
+  "test/faults/decoders/decoders.test.ts":
+    "whatever comes is decoded or refused in little CPU time",
 };
 
-/**
- * Test files that bound short times, or the CPU time of a process, and why. They run last, one at a
- * time.
- */
+/** Test files that bound short times, and why. They run last, one at a time. */
 export const TIMED: Readonly<Record<string, string>> = {
-  "test/contract/streaming.test.ts": "hostile bodies are refused within bounds of CPU time",
   "test/contract/review-pages-large.test.ts": "pages of a large archive answer in time",
   "test/faults/loop.test.ts": "no request holds the event loop",
   "test/faults/dedup/loop.test.ts": "no call of a large archive holds the event loop",
   "test/faults/timing-requests.test.ts": "compares times of requests a few microseconds apart",
-  "test/faults/decoders/decoders.test.ts": "whatever comes is decoded or refused soon",
   "test/gateway/web/browser/landing-large.test.ts": "a large page is painted and filtered in time",
 };

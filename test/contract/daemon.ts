@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { LAUNCHER } from "../support/launcher.ts";
+import { DAEMON, LAUNCHER } from "../support/launcher.ts";
 import { spawn } from "../support/spawn.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -31,6 +31,8 @@ export interface DaemonOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly config?: string;
   readonly cwd?: string;
+  /** By the launcher, as shipped: for what measures its memory or its time. */
+  readonly launched?: true;
 }
 
 /**
@@ -78,7 +80,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     writeFileSync(file, options.config);
     args.push("-config", file);
   }
-  const child = spawn(LAUNCHER, args, {
+  const [program, ...first] = options.launched === true ? [LAUNCHER] : DAEMON;
+  const child = spawn(program, [...first, ...args], {
     env: { ...cleanEnvironment, ...options.env },
     cwd: options.cwd ?? tmpdir(),
     stdio: ["ignore", "pipe", "pipe"],

@@ -6,6 +6,7 @@ import { smallArchive, writeFiles } from "./corpus.ts";
 import { cleanEnvironment, removeTemporaryFolders, runSteward, temporaryFolder } from "./daemon.ts";
 import { mail } from "../support/documents.ts";
 import { LAUNCHER } from "../support/launcher.ts";
+import { startPty } from "../support/pty.ts";
 import { spawn } from "../support/spawn.ts";
 
 afterAll(removeTemporaryFolders);
@@ -38,6 +39,19 @@ describe("steward dedup on a folder", () => {
     expect(result.stdout).toMatch(/documents per second/i);
     expect(result.stdout).toMatch(/peak memory/i);
     expect(result.stderr).toMatch(/100 %/);
+  });
+
+  it.each([
+    ["a bar, drawn over again,", "xterm", true],
+    ["a line for each 10 %", "dumb", false],
+  ])("shows its progress as %s where TERM is %s", async (_, term, isBar) => {
+    const pty = startPty([LAUNCHER, "dedup", archive()], {
+      env: { ...cleanEnvironment, TERM: term },
+    });
+    expect(await pty.ended).toEqual({ code: 0, raw: false });
+    expect(pty.written().includes("\u001b[K")).toBe(isBar);
+    expect(pty.written().includes("\u001b")).toBe(isBar);
+    expect(/^100 % {2}done/m.test(pty.written())).toBe(!isBar);
   });
 
   it("writes one JSON object and nothing else with --json, and is silent with --quiet", async () => {

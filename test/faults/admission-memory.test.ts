@@ -27,6 +27,7 @@ beforeAll(async () => {
   const archive = temporaryFolder();
   writeFiles(archive, smallArchive);
   daemon = await startDaemon({
+    launched: true,
     config: folderConfig(temporaryFolder(), archive),
     env: { STEWARD_AUTH__TOKEN: TOKEN },
   });

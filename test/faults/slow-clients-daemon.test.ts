@@ -51,7 +51,7 @@ beforeAll(async () => {
   const folder = temporaryFolder();
   const words = Array.from({ length: 700_000 }, (_, at) => `word${(at * 7_919) % 50_000}`);
   writeFiles(folder, { "large.txt": words.join(" "), "small.txt": words.slice(0, 100).join(" ") });
-  daemon = await startDaemon({ config: folderConfig(temporaryFolder(), folder) });
+  daemon = await startDaemon({ config: folderConfig(temporaryFolder(), folder), launched: true });
   const started = await rest(daemon, "POST", "/api/v1/sync", { force: true });
   await jobEnd(daemon, started.json.data.jobId as string);
   const documents = (await rest(daemon, "GET", "/api/v1/documents")).json.data as {

@@ -9,5 +9,21 @@ const root = join(import.meta.dirname, "../..");
  */
 export const RUNS_SOURCES: boolean = process.env["STEWARD_TEST_SOURCES"] === "1";
 
+const tree = RUNS_SOURCES ? root : join(root, "dist");
+
 /** The launcher of that Steward. */
-export const LAUNCHER = join(root, RUNS_SOURCES ? "bin/steward" : "dist/bin/steward");
+export const LAUNCHER = join(tree, "bin/steward");
+
+/**
+ * What starts its daemon: the launcher, or in the test projects that say so (vitest.config.ts) the
+ * program itself, without the launcher's bounds of memory. Those take a quarter of the CPU time of
+ * a start, and the tests start a thousand daemons.
+ */
+export const DAEMON: readonly [string, ...string[]] =
+  process.env["STEWARD_TEST_UNBOUNDED"] === "1"
+    ? [
+        join(tree, "bin/node"),
+        "--disable-warning=ExperimentalWarning",
+        join(tree, RUNS_SOURCES ? "src/main.ts" : "lib/main.js"),
+      ]
+    : [LAUNCHER];

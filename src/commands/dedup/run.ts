@@ -75,7 +75,9 @@ export async function withRun(
     clock: systemClock,
     quiet: options.quiet,
     write: (text) => process.stderr.write(text),
-    columns: () => (process.stderr.isTTY ? process.stderr.columns : undefined),
+    // A bar is drawn over again and again, which a dumb terminal cannot do.
+    columns: () =>
+      process.stderr.isTTY && process.env["TERM"] !== "dumb" ? process.stderr.columns : undefined,
   });
   const texts = createKeptTexts({ folder: options.state ?? tmpdir() });
   try {
