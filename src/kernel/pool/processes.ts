@@ -55,7 +55,12 @@ export function createWorkerProcesses(options: WorkerProcessesOptions): WorkerPr
   };
   return {
     startAttempt(message) {
-      const child = take();
+      let child: ChildProcess;
+      try {
+        child = take();
+      } catch (thrown) {
+        return unstarted(thrown as Error);
+      }
       const kill = (): void => void child.kill("SIGKILL");
       const end = converse(child, message).then((ended) => {
         if (ended.kind === "reply" || ended.kind === "unsendable") keep(child);
@@ -80,6 +85,17 @@ export function createWorkerProcesses(options: WorkerProcessesOptions): WorkerPr
         }),
       );
     },
+  };
+}
+
+function unstarted(error: Error): Attempt {
+  const end: AttemptEnd = { kind: "unstarted", error };
+  return {
+    words: createControlWords(),
+    end: Promise.resolve(end),
+    kill: () => undefined,
+    cancel: () => undefined,
+    hasStarted: () => true,
   };
 }
 

@@ -107,22 +107,29 @@ describe("a run in a process of its own", () => {
 });
 
 describe("a worker process", () => {
-  it("that cannot be made fails the run with the way out, and the next one may have one", async () => {
-    const pool = open();
-    const { execPath } = process;
-    process.execPath = "/nonexistent/node";
-    try {
-      await expect(pool.run(who, null, own)).rejects.toMatchObject({
-        code: "not_ready",
-        message: "no worker process can be started for task who (ENOENT)",
-        remedy: expect.stringContaining("ulimit -u") as string,
-      });
-    } finally {
-      process.execPath = execPath;
-    }
-    expect(await pool.run(double, 2, own)).toBe(4);
-    expect(pool.status()).toMatchObject({ running: 0, queued: 0, crashed: 0 });
-  });
+  it.each([
+    // Node says the one later and the other at once.
+    ["/nonexistent/node", "ENOENT"],
+    ["/no\0path", "ERR_INVALID_ARG_VALUE"],
+  ])(
+    "that cannot be made of %j fails the run with the way out, and the next one may have one",
+    async (path, code) => {
+      const pool = open();
+      const { execPath } = process;
+      process.execPath = path;
+      try {
+        await expect(pool.run(who, null, own)).rejects.toMatchObject({
+          code: "not_ready",
+          message: `no worker process can be started for task who (${code})`,
+          remedy: expect.stringContaining("ulimit -u") as string,
+        });
+      } finally {
+        process.execPath = execPath;
+      }
+      expect(await pool.run(double, 2, own)).toBe(4);
+      expect(pool.status()).toMatchObject({ running: 0, queued: 0, crashed: 0 });
+    },
+  );
 
   it("that ends between two runs costs none of them", async () => {
     const pool = open();
