@@ -1,5 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -9,6 +17,20 @@ import { RUNS_SOURCES } from "../support/launcher.ts";
 import { spawn } from "../support/spawn.ts";
 
 const root = join(import.meta.dirname, "../..");
+
+it.each(["bin/node", ...(RUNS_SOURCES ? [] : ["dist/bin/node"])])(
+  "%s starts every process, and what it forks, so that none hangs at its end (nodejs/node#54918)",
+  (path) => {
+    const script =
+      'const { fork } = require("node:child_process"); console.log(process.execArgv.join(" ")); if (process.send === undefined) fork(__filename);';
+    const folder = mkdtempSync(join(tmpdir(), "steward-test-"));
+    const file = join(folder, "script.cjs");
+    writeFileSync(file, script);
+    const flags = execFileSync(join(root, path), [file], { encoding: "utf8" });
+    rmSync(folder, { recursive: true });
+    expect(flags).toBe("--no-maglev-build-code-on-background\n".repeat(2));
+  },
+);
 
 describe.skipIf(RUNS_SOURCES)("the built tree, copied away from the clone", () => {
   const parent = mkdtempSync(join(tmpdir(), "steward-test-"));

@@ -25,6 +25,8 @@ const SCRIPT = "plugin.cjs";
  * young generation, and a heap that is collected when it has grown by a fifth.
  */
 const NODE_OPTIONS: readonly string[] = [
+  // See bin/node.
+  "--no-maglev-build-code-on-background",
   "--disable-warning=ExperimentalWarning",
   "--max-semi-space-size=2",
   "--heap-growing-percent=20",
