@@ -28,7 +28,7 @@ export const ALONE: Readonly<Record<string, string>> = {
 
 /**
  * Test files that bound waits of seconds, or the CPU time of a process, and why. They run after all
- * others, two at a time: most of them wait more than they compute.
+ * others, three at a time: most of them wait more than they compute.
  */
 export const WAITING: Readonly<Record<string, string>> = {
   "test/contract/coordination.test.ts": "replicas take over within the length of a lease",

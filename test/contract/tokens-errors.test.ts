@@ -60,6 +60,8 @@ async function makeToken(
   return (await vault.ask("POST", `auth/token/${path}`, { body })).json.auth.client_token as string;
 }
 
+const LONG = Boolean(process.env["STEWARD_TEST_LONG"]);
+
 /** JSON as it is sent, since some of it no JavaScript value writes. */
 const values: Readonly<Record<string, string>> = {
   "an object": "{}",
@@ -122,9 +124,13 @@ describe("each field of each path with each wrong value", () => {
         wrong.push(`${where}: in words of our own inside: ${answer.text}`);
     };
     let isRead = 0;
+    let turn = 0;
     const one = async ({ path, fields }: Operation): Promise<void> => {
       for (const field of fields) {
-        for (const [name, value] of Object.entries(values)) {
+        turn += 1;
+        for (const [at, [name, value]] of Object.entries(values).entries()) {
+          // A third of the values, other ones for the next field; in the long run all of them.
+          if (!LONG && at % 3 !== turn % 3) continue;
           // Some of these end the token that asks.
           const token =
             path.endsWith("-self") || path.startsWith("sys/wrapping")
@@ -149,7 +155,7 @@ describe("each field of each path with each wrong value", () => {
     );
     for (const operation of last) await one(operation);
     expect(wrong).toEqual([]);
-    expect(isRead).toBeGreaterThan(3_000);
+    expect(isRead).toBeGreaterThan(LONG ? 3_000 : 1_000);
     expect(
       (
         await configure(vault, host, {

@@ -59,9 +59,10 @@ interface PoolStatus {
 export interface Pool {
   /**
    * Rejects with the signal's reason as soon as it fires; a task that continues for another 150 ms
-   * loses its thread, one in a process that at once. Keeps the code of a task's error. `exhausted` when 2 × threads runs are
-   * already queued or the worker ran out of heap, `internal` when the worker died: two workers,
-   * since a run is retried once, or one with `tries: 1`; `not_ready` when no process can be made.
+   * loses its thread, and a process is killed at once. Keeps the code of a task's error. `exhausted`
+   * when 2 × threads runs are already queued or the worker ran out of heap, `internal` when the
+   * worker died: two workers, since a run is retried once, or one with `tries: 1`; `not_ready` when
+   * no process can be made.
    */
   run<I, O>(task: Task<I, O>, input: I, options: RunOptions): Promise<O>;
   /**
