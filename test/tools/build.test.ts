@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import {
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -31,6 +32,24 @@ it.each(["bin/node", ...(RUNS_SOURCES ? [] : ["dist/bin/node"])])(
     expect(flags).toBe("--no-maglev-build-code-on-background\n".repeat(2));
   },
 );
+
+it.each([
+  ["has the flag", "", "--no-maglev-build-code-on-background a.js b\n"],
+  ["has no such flag any more", 'case "$1" in --no-*) exit 9 ;; esac', "a.js b\n"],
+])("bin/node starts a Node of the PATH that %s", (_, refuses, started) => {
+  const folder = mkdtempSync(join(tmpdir(), "steward-test-"));
+  cpSync(join(root, "bin/node"), join(folder, "bin/node"));
+  mkdirSync(join(folder, "node_modules/lmdb"), { recursive: true });
+  const node = `#!/bin/sh\n${refuses}\nif [ "$1" = -p ]; then echo 27; else echo "$@"; fi\n`;
+  mkdirSync(join(folder, "path"));
+  writeFileSync(join(folder, "path/node"), node, { mode: 0o755 });
+  const output = execFileSync(join(folder, "bin/node"), ["a.js", "b"], {
+    encoding: "utf8",
+    env: { PATH: `${join(folder, "path")}:/usr/bin:/bin` },
+  });
+  rmSync(folder, { recursive: true });
+  expect(output).toBe(started);
+});
 
 describe.skipIf(RUNS_SOURCES)("the built tree, copied away from the clone", () => {
   const parent = mkdtempSync(join(tmpdir(), "steward-test-"));
