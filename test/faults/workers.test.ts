@@ -2,9 +2,8 @@ import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/kernel/base/clock.ts";
 import { StewardError } from "../../src/kernel/base/errors.ts";
-import { createLog } from "../../src/kernel/base/log.ts";
 import { createPool } from "../../src/kernel/pool/pool.ts";
-import type { Pool, Task } from "../../src/kernel/pool/types.ts";
+import type { Pool } from "../../src/kernel/pool/types.ts";
 import { folderConfig, smallArchive, writeFiles } from "../contract/corpus.ts";
 import {
   jobEnd,
@@ -14,6 +13,7 @@ import {
   startDaemon,
   temporaryFolder,
 } from "../contract/daemon.ts";
+import { log, task } from "../kernel/pool/fixture-tasks.ts";
 
 const LONG = Boolean(process.env["STEWARD_TEST_LONG"]);
 const ROUNDS = LONG ? 50 : 2;
@@ -27,12 +27,7 @@ const RESTORED_MS = 1_000;
 const TIMES_FIRST = 4;
 const SPIN_MS = 300;
 
-const log = createLog({ level: "error", format: "json", write: () => undefined, now: () => 0 });
 const never = new AbortController().signal;
-
-function task<I, O>(name: string): Task<I, O> {
-  return { name, file: new URL(`../kernel/pool/fixtures/${name}.ts`, import.meta.url) };
-}
 
 const double = task<number, number>("double");
 const fail = task<{ how: string; code?: string }, never>("fail");

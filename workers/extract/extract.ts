@@ -1,5 +1,5 @@
 /**
- * Reads files on a worker thread: finds out what each is, extracts its text and goes into what is
+ * Reads files in a worker: finds out what each is, extracts its text and goes into what is
  * packed in it. Runs on the pool because the slowest formats take seconds a file.
  */
 import { createHash, hash } from "node:crypto";

@@ -4,14 +4,14 @@ import type { DigestedTexts, DigestRequest } from "../text/digester.ts";
 import type { FormatName } from "./formats.ts";
 import type { LineFields, LineRecord } from "./record.ts";
 
-/** Files to read on a worker thread. */
+/** Files to read in a worker. */
 export interface ExtractInput {
   /** Absolute or relative to the working directory, which threads share. */
   readonly paths: readonly string[];
   /** How the texts are digested, and how much of each is kept. */
   readonly digest: DigestRequest;
   /**
-   * A file that may cost a thread is read only alone, in a task with that format's deadline. In a
+   * A file that may cost a worker is read only alone, in a task with that format's deadline. In a
    * batch it comes back as `costly`.
    */
   readonly alone: boolean;

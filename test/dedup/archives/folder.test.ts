@@ -19,6 +19,7 @@ import type { FileToClaim } from "../../../src/dedup/archives/claims.ts";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { createLog } from "../../../src/kernel/base/log.ts";
 import { createPool } from "../../../src/kernel/pool/pool.ts";
+import type { Pool } from "../../../src/kernel/pool/types.ts";
 import { ENDLESS_WIDTHS, mail, pdf } from "../../support/documents.ts";
 import { createInlinePool } from "../inline-pool.ts";
 import {
@@ -37,11 +38,20 @@ const never = new AbortController().signal;
 function archiveOf(
   path: string,
   patterns: { include?: string[]; exclude?: string[] } = {},
+  pool: Pool = createInlinePool(),
 ): Archive {
   return createFolderArchive(
-    { pool: createInlinePool() },
+    { pool },
     { name: "notes", path, include: [], exclude: [], ...patterns },
   );
+}
+
+/** With one thread or process at a time, of this heap. */
+function realPool(heapMb: number): Pool {
+  const log = createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 });
+  const pool = createPool({ threads: 1, heapMb, clock: systemClock, log });
+  onTestFinished(() => pool.close());
+  return pool;
 }
 
 describe("a folder as an archive", () => {
@@ -432,16 +442,8 @@ describe("a folder as an archive", () => {
       "b.html": "<p>".repeat(300_000),
       "c.html": "<p>fine</p>",
     });
-    const pool = createPool({
-      threads: 1,
-      heapMb: 32,
-      clock: systemClock,
-      log: createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 }),
-    });
-    onTestFinished(() => pool.close());
-    const items = await readAll(
-      createFolderArchive({ pool }, { name: "notes", path: folder, include: [], exclude: [] }),
-    );
+    const pool = realPool(32);
+    const items = await readAll(archiveOf(folder, {}, pool));
     expect(documentsOf(items).map(({ text }) => text)).toEqual(["good", "fine"]);
     expect(complaints(items)).toEqual([
       "b.html: too much memory: needs more memory than one file may take",
@@ -455,16 +457,8 @@ describe("a folder as an archive", () => {
       "b.pdf": pdf(["words"], { font: ENDLESS_WIDTHS }),
       "c.pdf": pdf(["fine"]),
     });
-    const pool = createPool({
-      threads: 1,
-      heapMb: 48,
-      clock: systemClock,
-      log: createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 }),
-    });
-    onTestFinished(() => pool.close());
-    const items = await readAll(
-      createFolderArchive({ pool }, { name: "notes", path: folder, include: [], exclude: [] }),
-    );
+    const pool = realPool(48);
+    const items = await readAll(archiveOf(folder, {}, pool));
     expect(documentsOf(items).map(({ text }) => text)).toEqual(["good", "fine"]);
     expect(complaints(items)).toEqual([
       "b.pdf: too much memory: needs more memory than one file may take",

@@ -4,13 +4,9 @@ import { createLog } from "../../../src/kernel/base/log.ts";
 import { createPool, defaultThreads } from "../../../src/kernel/pool/pool.ts";
 import type { Pool, Task } from "../../../src/kernel/pool/types.ts";
 import { fastest } from "../../support/fastest.ts";
+import { log, task } from "./fixture-tasks.ts";
 
-const log = createLog({ level: "error", format: "json", write: () => undefined, now: () => 0 });
 const pools: Pool[] = [];
-
-function task<I, O>(name: string): Task<I, O> {
-  return { name, file: new URL(`./fixtures/${name}.ts`, import.meta.url) };
-}
 
 const double = task<number, number>("double");
 const spin = task<{ deaf: boolean; rounds: number }, string>("spin");

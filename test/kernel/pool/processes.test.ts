@@ -2,20 +2,15 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { afterAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
-import { createLog } from "../../../src/kernel/base/log.ts";
 import { createPool } from "../../../src/kernel/pool/pool.ts";
 import { createWorkerProcesses } from "../../../src/kernel/pool/processes.ts";
 import type { Pool, Task } from "../../../src/kernel/pool/types.ts";
 import { spawn } from "../../support/spawn.ts";
 import { createManualClock } from "../supervisor/manual-clock.ts";
+import { log, task } from "./fixture-tasks.ts";
 
-const log = createLog({ level: "error", format: "json", write: () => undefined, now: () => 0 });
 const HEAP_MB = 32;
 const pools: Pool[] = [];
-
-function task<I, O>(name: string): Task<I, O> {
-  return { name, file: new URL(`./fixtures/${name}.ts`, import.meta.url) };
-}
 
 const double = task<number, number>("double");
 const spin = task<{ deaf: boolean; rounds: number }, string>("spin");
