@@ -16,7 +16,7 @@ import { EXHAUSTED_STATUS, type AttemptReply, type ProcessMessage } from "./mess
 export interface WorkerProcesses {
   /** Starts an attempt in an idle process or a new one. */
   startAttempt(message: ProcessMessage): Attempt;
-  /** Ends the idle ones. Requires that no attempt runs. */
+  /** Ends all of them. Requires that no attempt runs. */
   close(): Promise<void>;
 }
 
@@ -32,6 +32,7 @@ export interface WorkerProcessesOptions {
 /** No process is there before the first attempt. */
 export function createWorkerProcesses(options: WorkerProcessesOptions): WorkerProcesses {
   const { idleMs, clock } = options;
+  const living = new Set<ChildProcess>();
   /** With what ends it in time. */
   const idle = new Map<ChildProcess, Disposable>();
   const take = (): ChildProcess => {
@@ -42,7 +43,10 @@ export function createWorkerProcesses(options: WorkerProcessesOptions): WorkerPr
       return child;
     }
     const child = start(options);
+    // One that could not be made emits no exit.
+    if (child.pid !== undefined) living.add(child);
     child.once("exit", () => {
+      living.delete(child);
       idle.get(child)?.[Symbol.dispose]();
       idle.delete(child);
     });
@@ -50,7 +54,11 @@ export function createWorkerProcesses(options: WorkerProcessesOptions): WorkerPr
   };
   const keep = (child: ChildProcess): void => {
     hold(child, false);
-    const end = (): void => void child.kill("SIGKILL");
+    const end = (): void => {
+      // From now on no attempt may take it, though its exit comes later.
+      idle.delete(child);
+      child.kill("SIGKILL");
+    };
     idle.set(child, clock.timer(clock.monotonic() + idleMs, end));
   };
   return {
@@ -77,7 +85,7 @@ export function createWorkerProcesses(options: WorkerProcessesOptions): WorkerPr
     },
     async close() {
       await Promise.all(
-        [...idle.keys()].map(async (child) => {
+        [...living].map(async (child) => {
           const exit = once(child, "exit");
           hold(child, true);
           child.kill("SIGKILL");

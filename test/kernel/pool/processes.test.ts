@@ -185,8 +185,13 @@ describe("a worker process", () => {
     await clock.advance(999);
     expect(isThere(pid)).toBe(true);
     await clock.advance(1);
+    // It may still be there, but takes no further run.
+    const next = await pidOf();
+    expect(next).not.toBe(pid);
     await isGone(pid);
+    await clock.advance(1_000);
     await processes.close();
+    expect(isThere(next)).toBe(false);
   });
 
   it("ends with the pool's process, however busy it is", async () => {
