@@ -15,21 +15,23 @@ import {
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { removeTemporaryFolders, temporaryFolder } from "../contract/daemon.ts";
+import { LAUNCHER } from "../support/launcher.ts";
 import { AS_USER, canBeService, GROUP, USER } from "../support/service-user.ts";
 
 const root = join(import.meta.dirname, "../..");
+const tree = join(LAUNCHER, "../..");
 
 afterAll(removeTemporaryFolders);
 
 const page = readFileSync(join(root, "docs/systemd.md"), "utf8");
 /** What stands in quotes after each `sh -c` of the page. */
 const commands = [...page.matchAll(/sh -c '([^']+)'/g)].map(([, line = ""]) =>
-  line.replace("/opt/steward", root),
+  line.replace("/opt/steward", tree),
 );
 
 /** The page's line that runs this command with nothing but the configuration. */
 function commandOf(name: string): string {
-  return commands.find((line) => line.startsWith(`exec ${root}/bin/steward ${name} `)) ?? "";
+  return commands.find((line) => line.startsWith(`exec ${LAUNCHER} ${name} `)) ?? "";
 }
 
 interface Place {
@@ -79,7 +81,7 @@ function asService(
 
 /** Starts the daemon, runs a command as soon as it listens, and stops it. */
 function startOnce(where: Place, meanwhile = ":"): string {
-  const daemon = `"${root}/bin/steward" -config "$CREDENTIALS_DIRECTORY/steward.yaml"`;
+  const daemon = `"${LAUNCHER}" -config "$CREDENTIALS_DIRECTORY/steward.yaml"`;
   const { code, output } = asService(
     `exec 3>&1; { ${daemon} 2>&3 & echo "$!" > "$STATE_DIRECTORY/pid"; wait; } | while read -r line; do echo "$line"; (${meanwhile}); kill "$(cat "$STATE_DIRECTORY/pid")"; done`,
     where,
@@ -215,7 +217,7 @@ describe.skipIf(!canBeService())("as the service's user (skipped without root an
     const where = place();
     prepare(where.state);
     const { code, output } = asService(
-      `exec "${root}/bin/steward" -config "$CREDENTIALS_DIRECTORY/steward.yaml"`,
+      `exec "${LAUNCHER}" -config "$CREDENTIALS_DIRECTORY/steward.yaml"`,
       { ...where, state: `${where.state}${below}` },
     );
     expect([code, output]).toEqual([
