@@ -57,14 +57,15 @@ interface Run {
   readonly units: number;
   leftUnits: number;
   readonly items: Item[];
+  readonly leaveOut: ExtractInput["leaveOut"];
   readonly cancelled: () => boolean;
 }
 
 /** Reads each file. Throws `cancelled`. */
 export async function run(input: ExtractInput, control: TaskControl): Promise<ExtractOutput> {
   const digester = createDigester(input.digest, control);
-  const { alone, digest } = input;
-  const limits = { alone, units: digest.limits.units };
+  const { alone, leaveOut, digest } = input;
+  const limits = { alone, leaveOut, units: digest.limits.units };
   const files: ExtractedFile[] = [];
   for (const path of input.paths) {
     if (control.cancelled()) throw stopped();
@@ -87,9 +88,7 @@ function digestItems(
 }
 
 /** How a file is read. */
-interface FileLimits {
-  /** As of `ExtractInput`. */
-  readonly alone: boolean;
+interface FileLimits extends Pick<ExtractInput, "alone" | "leaveOut"> {
   /** How much of a text to keep, in UTF-16 units. */
   readonly units: number;
 }
@@ -124,7 +123,7 @@ function unreadable(error: unknown): FoundFile {
 async function readOpen(
   file: number,
   name: string,
-  { alone, units }: FileLimits,
+  { alone, leaveOut, units }: FileLimits,
   cancelled: () => boolean,
 ): Promise<FoundFile> {
   const stats = fstatSync(file, { bigint: true });
@@ -141,6 +140,7 @@ async function readOpen(
     units,
     leftUnits: MAX_TEXTS * units,
     items: [],
+    leaveOut,
     cancelled,
   };
   try {
@@ -307,6 +307,7 @@ async function extractMember(
 ): Promise<void> {
   if (run.cancelled()) throw stopped();
   try {
+    if (run.leaveOut) throw new Refusal(run.leaveOut.reason, run.leaveOut.detail);
     if (depth === MAX_DEPTH) throw tooDeep();
     const source = { member, name, bytes, whole: true, digest: () => hash("sha256", bytes) };
     await extractInner(run, source, bytes, depth);

@@ -20,6 +20,11 @@ interface Format {
   readonly deadlineMs: number;
   /** Reading costs little and cannot hang: many such files share a task. */
   readonly cheap?: true;
+  /**
+   * Often holds other files, which take part in its deadline: when it cannot be read, it may be
+   * without them.
+   */
+  readonly holdsFiles?: true;
   /** Loads the extractor, and its libraries, when first needed. */
   readonly load: () => Promise<Extractor>;
 }
@@ -134,8 +139,8 @@ export const formats: Readonly<Record<FormatName, Format>> = {
     ...FILE,
     label: "mail",
     endings: ["eml", "mht", "mhtml"],
-    // Its attachments take part.
     deadlineMs: 120_000,
+    holdsFiles: true,
     load: async () => (await import("./mail.ts")).extract,
   },
   gzip: {
@@ -143,8 +148,8 @@ export const formats: Readonly<Record<FormatName, Format>> = {
     label: "gzip",
     endings: ["gz"],
     magic: "\x1f\x8b\x08",
-    // What is inside takes part.
     deadlineMs: 90_000,
+    holdsFiles: true,
     load: async () => (await import("./unpack.ts")).gzip,
   },
   zstd: {
@@ -153,6 +158,7 @@ export const formats: Readonly<Record<FormatName, Format>> = {
     endings: ["zst"],
     magic: "\x28\xb5\x2f\xfd",
     deadlineMs: 90_000,
+    holdsFiles: true,
     load: async () => (await import("./unpack.ts")).zstd,
   },
   bzip2: {
@@ -161,6 +167,7 @@ export const formats: Readonly<Record<FormatName, Format>> = {
     endings: ["bz2"],
     magic: "BZh",
     deadlineMs: 90_000,
+    holdsFiles: true,
     load: async () => (await import("./unpack.ts")).bzip2,
   },
 };

@@ -15,6 +15,8 @@ export interface ExtractInput {
    * batch it comes back as `costly`.
    */
   readonly alone: boolean;
+  /** Files within the file are not read, and this is said of each instead. */
+  readonly leaveOut?: { readonly reason: string; readonly detail: string } | undefined;
 }
 
 /** Identifies one state of a file. */

@@ -7,7 +7,7 @@ import { Access } from "../../gen/steward/options/v1/options_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { PlainRoute } from "../../kernel/service.ts";
 import { mapInOrder } from "../archives/ordered.ts";
-import { versionWithMembers } from "../archives/read-files.ts";
+import { versionLackingMembers, versionWithMembers } from "../archives/read-files.ts";
 import type { ArchiveConfig } from "../config.ts";
 import type { DocumentSource } from "../corpus.ts";
 import { readFileFacts } from "../plan/file-state.ts";
@@ -187,6 +187,8 @@ async function findVersion(
   if ("problem" in facts) return { version: "", sharesFile: false };
   const { version } = facts;
   const isSynced = (one: string): boolean => Buffer.compare(fingerprintOf(one), fingerprint) === 0;
-  const sharesFile = isSynced(versionWithMembers(version));
+  const sharesFile = [versionWithMembers, versionLackingMembers].some((of) =>
+    isSynced(of(version)),
+  );
   return { version: sharesFile || isSynced(version) ? version : "", sharesFile };
 }

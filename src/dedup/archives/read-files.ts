@@ -7,7 +7,7 @@ import { formats } from "../../../workers/extract/formats.ts";
 import type { FormatName } from "../../../workers/extract/formats.ts";
 import { refFits } from "../../../workers/extract/refs.ts";
 import { extractFiles } from "../../../workers/extract/tasks.ts";
-import type { ExtractedFile, ExtractOutput } from "../../../workers/extract/tasks.ts";
+import type { ExtractedFile, ExtractInput, ExtractOutput } from "../../../workers/extract/tasks.ts";
 import type { DigestedTexts } from "../../../workers/text/digester.ts";
 import { toStewardError } from "../../kernel/base/errors.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
@@ -69,17 +69,20 @@ interface TaskDeps extends Pick<ReadOptions, "signal" | "digest"> {
   readonly blocks: ArrayBuffer[];
 }
 
-function readAlone(
+async function readAlone(
   deps: TaskDeps,
   { path }: FileToRead,
   format: FormatName,
 ): Promise<ReadFile | Failure> {
-  const { deadlineMs } = formats[format];
-  return readOne(deps, path, { alone: true, deadlineMs });
+  const { deadlineMs, holdsFiles } = formats[format];
+  const limits = { alone: true, deadlineMs };
+  const whole = await readOne(deps, path, limits);
+  if (whole.kind !== "failed" || holdsFiles !== true || whole.code === "not_ready") return whole;
+  const own = await readOne(deps, path, { ...limits, leaveOut: leftOut(whole) });
+  return own.kind === "failed" ? whole : own;
 }
 
-interface TaskLimits {
-  readonly alone: boolean;
+interface TaskLimits extends Pick<ExtractInput, "alone" | "leaveOut"> {
   readonly deadlineMs: number;
 }
 
@@ -100,18 +103,21 @@ type ReadFile =
   | (Extract<ExtractedFile, { readonly kind: "read" }> & {
       readonly digests: DigestedTexts;
       readonly firstDigest: number;
+      /** Files within were not read. */
+      readonly lacksMembers: boolean;
     });
 
 async function runTask(
   { pool, digest, signal, blocks }: TaskDeps,
   paths: readonly string[],
-  { alone, deadlineMs }: TaskLimits,
+  { deadlineMs, ...limits }: TaskLimits,
 ): Promise<{ readonly kind: "done"; readonly files: readonly ReadFile[] } | Failure> {
   try {
-    const options = { signal, inFlight: 1, tries: 1, ownProcess: alone, deadlineMs } as const;
-    for await (const output of pool.map(extractFiles, [{ paths, digest, alone }], options)) {
+    const ownProcess = limits.alone;
+    const options = { signal, inFlight: 1, tries: 1, ownProcess, deadlineMs } as const;
+    for await (const output of pool.map(extractFiles, [{ paths, digest, ...limits }], options)) {
       if (output.digests.block) blocks.push(output.digests.block);
-      return { kind: "done", files: withDigests(output) };
+      return { kind: "done", files: withDigests(output, limits.leaveOut !== undefined) };
     }
     return { kind: "failed", code: "internal", deadlineMs };
   } catch (error) {
@@ -120,11 +126,12 @@ async function runTask(
   }
 }
 
-function withDigests({ files, digests }: ExtractOutput): ReadFile[] {
+function withDigests({ files, digests }: ExtractOutput, leavesOut: boolean): ReadFile[] {
   let firstDigest = 0;
   return files.map((file) => {
     if (file.kind !== "read") return file;
-    const read = { ...file, digests, firstDigest };
+    const lacksMembers = leavesOut && file.items.length > 1;
+    const read = { ...file, digests, firstDigest, lacksMembers };
     firstDigest += file.items.filter(({ kind }) => kind === "text").length;
     return read;
   });
@@ -151,6 +158,15 @@ function itemsOf({ ref, path }: FileToRead, file: ReadFile | Failure): ArchiveIt
   }
 }
 
+/** What to say of each file within one that can be read only without them. */
+function leftOut({ code, deadlineMs }: Failure): ExtractInput["leaveOut"] {
+  const { reason } = failureOf(code, deadlineMs);
+  let why = "ended the worker that read them";
+  if (code === "deadline") why = `took longer than ${deadlineMs / 1000} s`;
+  if (code === "exhausted") why = "need more memory than one file may take";
+  return { reason, detail: `was left out: its file and those within it ${why}` };
+}
+
 /** What to say of what a worker could not read, by the code that its task ended with. */
 export function failureOf(
   code: string,
@@ -167,16 +183,24 @@ export function failureOf(
 
 function readItems(
   { ref, path }: FileToRead,
-  { facts, items, digests, firstDigest }: Extract<ReadFile, { readonly kind: "read" }>,
+  {
+    facts,
+    items,
+    digests,
+    firstDigest,
+    lacksMembers,
+  }: Extract<ReadFile, { readonly kind: "read" }>,
 ): ArchiveItem[] {
   const sharesFile = items.length > 1;
-  const version = sharesFile ? versionWithMembers(facts.version) : facts.version;
+  const versionOf = lacksMembers ? versionLackingMembers : versionWithMembers;
+  const version = sharesFile ? versionOf(facts.version) : facts.version;
   let next = firstDigest;
   return items.map((item): ArchiveItem => {
     const itemRef = item.member === "" ? ref : `${ref}/${item.member}`;
     if (item.kind === "skipped") {
       const { reason, detail, failure } = item;
-      return { kind: "skipped", ref: itemRef, reason, detail, failure, hides: "none" };
+      const hides = lacksMembers ? "below" : "none";
+      return { kind: "skipped", ref: itemRef, reason, detail, failure, hides };
     }
     const at = next++;
     if (!refFits(itemRef))
@@ -210,4 +234,9 @@ function wholeFile(path: string, length: number, version: string): DocumentLocat
  */
 export function versionWithMembers(version: string): string {
   return `${version}:members`;
+}
+
+/** The version of a file whose members were left out: never a known one, so it is read again. */
+export function versionLackingMembers(version: string): string {
+  return `${version}:lacks-members`;
 }

@@ -466,6 +466,38 @@ describe("a folder as an archive", () => {
     expect(pool.status().crashed).toBe(1);
   });
 
+  it("reads a mail without its attachments when one of them ends its process, again each time", async () => {
+    const attachments = [
+      ["good.txt", Buffer.from("note")],
+      ["bad.pdf", pdf(["words"], { font: ENDLESS_WIDTHS })],
+    ] as const;
+    const folder = folderWith({
+      "a.eml": mail({ Subject: "s" }, "body", attachments),
+      "b.eml.gz": gzipSync(mail({ Subject: "s" }, "packed", attachments)),
+    });
+    const pool = realPool(48);
+    const items = await readAll(archiveOf(folder, {}, pool));
+    expect(documentsOf(items).map(({ ref, text }) => [ref, text])).toEqual([
+      ["a.eml", "s\n\nbody\n"],
+      ["b.eml.gz", "s\n\npacked\n"],
+    ]);
+    const leftOut =
+      "too much memory: was left out: its file and those within it need more memory than one file may take";
+    expect(complaints(items)).toEqual(
+      ["a.eml/good.txt", "a.eml/bad.pdf", "b.eml.gz/good.txt", "b.eml.gz/bad.pdf"].map(
+        (ref) => `${ref}: ${leftOut}`,
+      ),
+    );
+    expect(skippedOf(items).map(({ hides }) => hides)).toEqual(Array(4).fill("below"));
+    expect(documentsOf(items).map(({ sharesFile }) => sharesFile)).toEqual([true, true]);
+    const versions = new Map(documentsOf(items).map(({ ref, version }) => [ref, version]));
+    const known = (ref: string, version: string): boolean => versions.get(ref) === version;
+    expect(refsOf(await readAll(archiveOf(folder, {}, pool), { known }))).toEqual([
+      "a.eml",
+      "b.eml.gz",
+    ]);
+  });
+
   it("stops at once when it is cancelled", async () => {
     const folder = folderWith(
       Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`${at}.txt`, "text"])),

@@ -3,11 +3,13 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { readFiles } from "../../../src/dedup/archives/read-files.ts";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
+import { StewardError } from "../../../src/kernel/base/errors.ts";
 import { createLog } from "../../../src/kernel/base/log.ts";
 import { createPool } from "../../../src/kernel/pool/pool.ts";
 import type { Pool, RunOptions } from "../../../src/kernel/pool/types.ts";
 import { formats } from "../../../workers/extract/formats.ts";
-import { docx, pdf } from "../../support/documents.ts";
+import type { ExtractInput } from "../../../workers/extract/tasks.ts";
+import { docx, mail, pdf } from "../../support/documents.ts";
 import { createInlinePool } from "../inline-pool.ts";
 import { complaints, documentsOf, folderWith, readOptions, withText } from "./reading.ts";
 import type { ReadItem } from "./reading.ts";
@@ -46,6 +48,23 @@ function hurried(pool: Pool, deadlineMs: number): Pool {
   };
 }
 
+/** The pool, failing at each file that is read alone with those within it. */
+function failingWhole(pool: Pool, error: StewardError): Pool {
+  const refused = (input: unknown): boolean => {
+    const { alone, leaveOut } = input as ExtractInput;
+    return alone && leaveOut === undefined;
+  };
+  return {
+    ...pool,
+    async *map(task, inputs, options) {
+      for await (const input of inputs) {
+        if (refused(input)) throw error;
+        yield* pool.map(task, [input], options);
+      }
+    },
+  };
+}
+
 describe("files that are read on the pool", () => {
   it("share a task while they are cheap, and are alone otherwise", async () => {
     const pool = createInlinePool();
@@ -81,6 +100,39 @@ describe("files that are read on the pool", () => {
     expect(complaints(items)).toEqual(["slow.pdf: took too long: was given up after 60 s"]);
     expect(items[1]).toMatchObject({ kind: "skipped", failure: true, hides: "below" });
     expect(documentsOf(await readAll(pool, { "b.pdf": pdf(["next"]) }))[0]?.text).toBe("next");
+  });
+
+  it.each([
+    ["deadline", "took too long", "took longer than 120 s"],
+    ["exhausted", "too much memory", "need more memory than one file may take"],
+    ["internal", "unreadable", "ended the worker that read them"],
+  ] as const)(
+    "that hold others are read without those when they fail with %s",
+    async (code, reason, why) => {
+      const inline = createInlinePool();
+      const pool = failingWhole(inline, new StewardError(code, "as told"));
+      const items = await readAll(pool, {
+        "m.eml": mail({ Subject: "s" }, "body", [["n.txt", Buffer.from("note")]]),
+        "b.docx": docx(["b"]),
+      });
+      expect(documentsOf(items).map(({ ref }) => ref)).toEqual(["m.eml"]);
+      expect(complaints(items)).toEqual([
+        `m.eml/n.txt: ${reason}: was left out: its file and those within it ${why}`,
+        expect.stringMatching(`^b.docx: ${reason}: `),
+      ]);
+      // The batch, then what was read of the mail.
+      expect(inline.runs).toEqual({ extract: 2 });
+    },
+  );
+
+  it("are not tried again where no process can be started", async () => {
+    const inline = createInlinePool();
+    const pool = failingWhole(inline, new StewardError("not_ready", "as told"));
+    const items = await readAll(pool, { "m.eml": mail({ Subject: "s" }, "body") });
+    expect(complaints(items)).toEqual([
+      "m.eml: no process: was not read: no process could be started for it",
+    ]);
+    expect(inline.runs).toEqual({ extract: 1 });
   });
 
   it("have deadlines as shipped that a person would wait for", () => {
