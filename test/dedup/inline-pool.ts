@@ -16,18 +16,22 @@ interface TaskModule {
 // Once loaded, a task also runs where its file may no longer be read.
 const modules = new Map<string, TaskModule>();
 
-/** Counts the runs of each task; `fail` makes an input fail. */
+/** Counts the runs of each task; `fail` makes an input fail, with an error of its own or any. */
 export interface InlinePool extends Pool {
   readonly runs: Record<string, number>;
 }
 
 /** A pool whose tasks run at once. */
-export function createInlinePool(fail: (input: unknown) => boolean = () => false): InlinePool {
+export function createInlinePool(
+  fail: (input: unknown) => boolean | Error = () => false,
+): InlinePool {
   const runs: Record<string, number> = {};
   const run: Pool["run"] = async (task, input, options) => {
     options.signal.throwIfAborted();
     runs[task.name] = (runs[task.name] ?? 0) + 1;
-    if (fail(input)) throw new Error("the input broke the task");
+    const failure = fail(input);
+    if (failure !== false)
+      throw failure instanceof Error ? failure : new Error("the input broke the task");
     const module = modules.get(task.file.href) ?? ((await import(task.file.href)) as TaskModule);
     modules.set(task.file.href, module);
     return module.run(input, control);

@@ -16,9 +16,6 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { createFolderArchive } from "../../../src/dedup/archives/folder.ts";
 import type { Archive } from "../../../src/dedup/archives/archive.ts";
 import type { FileToClaim } from "../../../src/dedup/archives/claims.ts";
-import { systemClock } from "../../../src/kernel/base/clock.ts";
-import { createLog } from "../../../src/kernel/base/log.ts";
-import { createPool } from "../../../src/kernel/pool/pool.ts";
 import type { Pool } from "../../../src/kernel/pool/types.ts";
 import { ENDLESS_WIDTHS, mail, pdf } from "../../support/documents.ts";
 import { createInlinePool } from "../inline-pool.ts";
@@ -31,6 +28,7 @@ import {
   refsOf,
   skippedOf,
   readOptions,
+  realPool,
 } from "./reading.ts";
 
 const never = new AbortController().signal;
@@ -44,14 +42,6 @@ function archiveOf(
     { pool },
     { name: "notes", path, include: [], exclude: [], ...patterns },
   );
-}
-
-/** With one thread or process at a time, of this heap. */
-function realPool(heapMb: number): Pool {
-  const log = createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 });
-  const pool = createPool({ threads: 1, heapMb, clock: systemClock, log });
-  onTestFinished(() => pool.close());
-  return pool;
 }
 
 describe("a folder as an archive", () => {

@@ -1,17 +1,14 @@
 import { deflateSync } from "node:zlib";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { readFiles } from "../../../src/dedup/archives/read-files.ts";
-import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
-import { createLog } from "../../../src/kernel/base/log.ts";
-import { createPool } from "../../../src/kernel/pool/pool.ts";
 import type { Pool, RunOptions } from "../../../src/kernel/pool/types.ts";
 import { formats } from "../../../workers/extract/formats.ts";
 import type { ExtractInput } from "../../../workers/extract/tasks.ts";
 import { docx, mail, pdf } from "../../support/documents.ts";
-import { createInlinePool } from "../inline-pool.ts";
-import { complaints, documentsOf, folderWith, readOptions, withText } from "./reading.ts";
+import { createInlinePool, type InlinePool } from "../inline-pool.ts";
+import { complaints, documentsOf, folderWith, readOptions, realPool, withText } from "./reading.ts";
 import type { ReadItem } from "./reading.ts";
 
 async function readAll(
@@ -21,17 +18,6 @@ async function readAll(
   const folder = folderWith(files);
   const read = Object.keys(files).map((ref) => ({ path: join(folder, ref), ref }));
   return (await readFiles(pool, read, readOptions())).items.flat().map(withText);
-}
-
-function threads(heapMb?: number): Pool {
-  const pool = createPool({
-    threads: 1,
-    ...(heapMb === undefined ? {} : { heapMb }),
-    clock: systemClock,
-    log: createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 }),
-  });
-  onTestFinished(() => pool.close());
-  return pool;
 }
 
 /** The pool with every deadline but the batch's made short. */
@@ -48,21 +34,12 @@ function hurried(pool: Pool, deadlineMs: number): Pool {
   };
 }
 
-/** The pool, failing at each file that is read alone with those within it. */
-function failingWhole(pool: Pool, error: StewardError): Pool {
-  const refused = (input: unknown): boolean => {
+/** A pool that fails at each file that is read alone with those within it. */
+function failingWhole(error: StewardError): InlinePool {
+  return createInlinePool((input) => {
     const { alone, leaveOut } = input as ExtractInput;
-    return alone && leaveOut === undefined;
-  };
-  return {
-    ...pool,
-    async *map(task, inputs, options) {
-      for await (const input of inputs) {
-        if (refused(input)) throw error;
-        yield* pool.map(task, [input], options);
-      }
-    },
-  };
+    return alone && leaveOut === undefined && error;
+  });
 }
 
 describe("files that are read on the pool", () => {
@@ -84,7 +61,7 @@ describe("files that are read on the pool", () => {
   });
 
   it("are given the time of their kind, and one that hangs is skipped while the others are read", async () => {
-    const pool = threads();
+    const pool = realPool();
     const page = pdf([
       {
         dictionary: "/Filter /FlateDecode",
@@ -109,8 +86,7 @@ describe("files that are read on the pool", () => {
   ] as const)(
     "that hold others are read without those when they fail with %s",
     async (code, reason, why) => {
-      const inline = createInlinePool();
-      const pool = failingWhole(inline, new StewardError(code, "as told"));
+      const pool = failingWhole(new StewardError(code, "as told"));
       const items = await readAll(pool, {
         "m.eml": mail({ Subject: "s" }, "body", [["n.txt", Buffer.from("note")]]),
         "b.docx": docx(["b"]),
@@ -120,19 +96,19 @@ describe("files that are read on the pool", () => {
         `m.eml/n.txt: ${reason}: was left out: its file and those within it ${why}`,
         expect.stringMatching(`^b.docx: ${reason}: `),
       ]);
-      // The batch, then what was read of the mail.
-      expect(inline.runs).toEqual({ extract: 2 });
+      // The batch, the mail twice, and the other file.
+      expect(pool.runs).toEqual({ extract: 4 });
     },
   );
 
   it("are not tried again where no process can be started", async () => {
-    const inline = createInlinePool();
-    const pool = failingWhole(inline, new StewardError("not_ready", "as told"));
+    const pool = failingWhole(new StewardError("not_ready", "as told"));
     const items = await readAll(pool, { "m.eml": mail({ Subject: "s" }, "body") });
     expect(complaints(items)).toEqual([
       "m.eml: no process: was not read: no process could be started for it",
     ]);
-    expect(inline.runs).toEqual({ extract: 1 });
+    // The batch, and the mail once.
+    expect(pool.runs).toEqual({ extract: 2 });
   });
 
   it("have deadlines as shipped that a person would wait for", () => {

@@ -12,6 +12,10 @@ import type {
   ReadOptions,
   SkippedItem,
 } from "../../../src/dedup/archives/archive.ts";
+import { systemClock } from "../../../src/kernel/base/clock.ts";
+import { createLog } from "../../../src/kernel/base/log.ts";
+import { createPool } from "../../../src/kernel/pool/pool.ts";
+import type { Pool } from "../../../src/kernel/pool/types.ts";
 import { storedText } from "../../../workers/text/compress.ts";
 
 /** A new folder with these files, removed at the end of the test. */
@@ -23,6 +27,15 @@ export function folderWith(files: Readonly<Record<string, string | Uint8Array>>)
     writeFileSync(join(folder, name), content);
   }
   return folder;
+}
+
+/** A pool with one thread or process at a time, of this heap, closed at the end of the test. */
+export function realPool(heapMb?: number): Pool {
+  const log = createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 });
+  const heap = heapMb === undefined ? {} : { heapMb };
+  const pool = createPool({ threads: 1, ...heap, clock: systemClock, log });
+  onTestFinished(() => pool.close());
+  return pool;
 }
 
 /** How the tests read an archive when they say nothing else. */
