@@ -1,7 +1,7 @@
 /**
  * Starts the real launcher on ports and folders of its own, and calls it over HTTP.
  */
-import type { ChildProcess } from "node:child_process";
+import type { ChildProcess, ChildProcessWithoutNullStreams } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -135,12 +135,20 @@ export async function runSteward(
     env: { ...cleanEnvironment, ...options.env },
     cwd: options.cwd ?? tmpdir(),
   });
+  return await commandEnd(child, options.input);
+}
+
+/** Gives a started command its standard input and waits for its end. */
+export async function commandEnd(
+  child: ChildProcessWithoutNullStreams,
+  input = "",
+): Promise<CommandResult> {
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
   child.stdin.on("error", () => {});
-  child.stdin.end(options.input ?? "");
+  child.stdin.end(input);
   const code = await new Promise<number | null>((resolve) =>
     child.on("close", (value) => resolve(value)),
   );

@@ -1,6 +1,6 @@
 /**
- * Every page of running daemons on a phone and a desk, light and dark, in every state that a reader
- * may meet: nothing scrolls sideways, no rule of axe is broken (contrast among them), the console
+ * Every page of running daemons on a phone and on a desk, there light and dark, in every state that a
+ * reader may meet: nothing scrolls sideways, no rule of axe is broken (contrast among them), the console
  * stays empty, and headline and cards say what is so.
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
