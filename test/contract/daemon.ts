@@ -1,13 +1,13 @@
 /**
  * Starts the real launcher on ports and folders of its own, and calls it over HTTP.
  */
-import type { ChildProcess, ChildProcessWithoutNullStreams } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { DAEMON, LAUNCHER } from "../support/launcher.ts";
+import { DAEMON, LAUNCHER, SOURCES_LAUNCHER } from "../support/launcher.ts";
 import { spawn } from "../support/spawn.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -33,6 +33,8 @@ export interface DaemonOptions {
   readonly cwd?: string;
   /** By the launcher, as shipped: for what measures its memory or its time. */
   readonly launched?: true;
+  /** From the sources, as a clone without a build. */
+  readonly sources?: true;
 }
 
 /**
@@ -80,13 +82,18 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     writeFileSync(file, options.config);
     args.push("-config", file);
   }
-  const [program, ...first] = options.launched === true ? [LAUNCHER] : DAEMON;
+  const [program, ...first] = programOf(options);
   const child = spawn(program, [...first, ...args], {
     env: { ...cleanEnvironment, ...options.env },
     cwd: options.cwd ?? tmpdir(),
     stdio: ["ignore", "pipe", "pipe"],
   });
   return await watchStart(child);
+}
+
+function programOf({ launched, sources }: DaemonOptions): typeof DAEMON {
+  if (sources) return [SOURCES_LAUNCHER];
+  return launched ? [LAUNCHER] : DAEMON;
 }
 
 /**
@@ -129,31 +136,37 @@ export interface CommandResult {
 /** Runs the launcher with arguments and standard input to its end. */
 export async function runSteward(
   args: readonly string[],
-  options: { input?: string; env?: Readonly<Record<string, string>>; cwd?: string } = {},
+  options: {
+    input?: string;
+    env?: Readonly<Record<string, string>>;
+    cwd?: string;
+    sources?: true;
+  } = {},
 ): Promise<CommandResult> {
-  const child = spawn(LAUNCHER, args, {
+  const child = spawn(options.sources ? SOURCES_LAUNCHER : LAUNCHER, args, {
     env: { ...cleanEnvironment, ...options.env },
     cwd: options.cwd ?? tmpdir(),
   });
-  return await commandEnd(child, options.input);
-}
-
-/** Gives a started command its standard input and waits for its end. */
-export async function commandEnd(
-  child: ChildProcessWithoutNullStreams,
-  input = "",
-): Promise<CommandResult> {
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
   child.stdin.on("error", () => {});
-  child.stdin.end(input);
+  child.stdin.end(options.input ?? "");
   const code = await new Promise<number | null>((resolve) =>
     child.on("close", (value) => resolve(value)),
   );
   await readLines();
   return { code, stdout, stderr };
+}
+
+/** Host and port of a listener by its name in the log, e.g. `metrics`; undefined until it listens. */
+export function listenAddress(
+  { stderr }: Pick<Daemon, "stderr">,
+  name: string,
+): string | undefined {
+  const opened = new RegExp(`listening.*name=${name}.*address=(\\S+)`);
+  return stderr.map((line) => opened.exec(line)?.[1]).find((found) => found !== undefined);
 }
 
 /** A REST answer with its parsed body. */

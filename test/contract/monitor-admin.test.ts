@@ -11,6 +11,7 @@ import { silent } from "../demo/control-plane/support.ts";
 import { freePort } from "../support/free-port.ts";
 import { startHeadscale } from "../support/headscale/headscale.ts";
 import {
+  listenAddress,
   removeTemporaryFolders,
   rest,
   runSteward,
@@ -56,8 +57,8 @@ async function start(environment: Readonly<Record<string, string>> = {}): Promis
   });
 }
 
-function adminUrl({ stderr }: Daemon): string {
-  return `http://${stderr.map((line) => /listening.*name=admin.*address=(\S+)/.exec(line)?.[1]).find((found) => found !== undefined) ?? ""}`;
+function adminUrl(daemon: Daemon): string {
+  return `http://${listenAddress(daemon, "admin") ?? ""}`;
 }
 
 async function statuses(
@@ -319,9 +320,7 @@ describe("the admin surface with tokens", () => {
         )
       ).status,
     ).toBe(403);
-    const pull = daemon.stderr
-      .map((line) => /listening.*name=metrics.*address=(\S+)/.exec(line)?.[1])
-      .find((found) => found !== undefined);
+    const pull = listenAddress(daemon, "metrics");
     const rejected = (await (await fetch(`http://${pull}/metrics`)).text())
       .split("\n")
       .filter((line) => line.startsWith("svc_admin_auth_rejected_total{"));

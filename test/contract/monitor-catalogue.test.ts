@@ -12,6 +12,7 @@ import { makePair } from "../kernel/listen/test-certificates.ts";
 import { startReceiver, type Receiver } from "../support/otlp/receiver.ts";
 import { smallArchive, writeFiles } from "./corpus.ts";
 import {
+  listenAddress,
   removeTemporaryFolders,
   runJob,
   startDaemon,
@@ -184,10 +185,7 @@ function seriesOf(receiver: Receiver): Map<string, Set<string>> {
   return seen;
 }
 
-const addressOf = (daemon: Daemon): string =>
-  daemon.stderr
-    .map((line) => /listening.*name=metrics.*address=(\S+)/.exec(line)?.[1])
-    .find((found) => found !== undefined) ?? "";
+const addressOf = (daemon: Daemon): string => listenAddress(daemon, "metrics") ?? "";
 
 it("with everything on, what is emitted is the catalogue: no other metric, none missing beyond a list with reasons, no attribute that its row has not", async () => {
   await using estate = await startEstate();

@@ -8,7 +8,13 @@ import { parseExposition, type Sample } from "../kernel/telemetry/exposition-par
 import { runPrometheus } from "../support/otlp/prometheus.ts";
 import type { ReceivedExemplar, ReceivedSpan } from "../support/otlp/decode.ts";
 import { startReceiver, type Receiver } from "../support/otlp/receiver.ts";
-import { removeTemporaryFolders, startDaemon, temporaryFolder, type Daemon } from "./daemon.ts";
+import {
+  listenAddress,
+  removeTemporaryFolders,
+  startDaemon,
+  temporaryFolder,
+  type Daemon,
+} from "./daemon.ts";
 import { bothNetworks, startEstate, type Estate } from "./monitor-estate.ts";
 
 afterAll(removeTemporaryFolders);
@@ -49,10 +55,7 @@ function start(estate: Estate, receiver: Receiver, enabled: boolean): Promise<Da
   });
 }
 
-const pullAddress = (daemon: Daemon): string =>
-  daemon.stderr
-    .map((line) => /listening.*name=metrics.*address=(\S+)/.exec(line)?.[1])
-    .find((found) => found !== undefined) ?? "";
+const pullAddress = (daemon: Daemon): string => listenAddress(daemon, "metrics") ?? "";
 
 async function pulled(daemon: Daemon, accept: string): Promise<string> {
   return await (

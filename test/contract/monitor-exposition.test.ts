@@ -2,7 +2,13 @@ import { afterAll, expect, it, vi } from "vitest";
 import type { ReceivedSpan } from "../support/otlp/decode.ts";
 import { startReceiver } from "../support/otlp/receiver.ts";
 import { parseExposition } from "../kernel/telemetry/exposition-parser.ts";
-import { removeTemporaryFolders, startDaemon, temporaryFolder, type Daemon } from "./daemon.ts";
+import {
+  listenAddress,
+  removeTemporaryFolders,
+  startDaemon,
+  temporaryFolder,
+  type Daemon,
+} from "./daemon.ts";
 import { bothNetworks, startEstate, type Section } from "./monitor-estate.ts";
 
 afterAll(removeTemporaryFolders);
@@ -10,9 +16,7 @@ afterAll(removeTemporaryFolders);
 type Samples = ReturnType<typeof parseExposition>["samples"];
 
 async function pulled(daemon: Daemon): Promise<Samples> {
-  const address = daemon.stderr
-    .map((line) => /listening.*name=metrics.*address=(\S+)/.exec(line)?.[1])
-    .find((found) => found !== undefined);
+  const address = listenAddress(daemon, "metrics");
   return parseExposition(await (await fetch(`http://${address}/metrics`)).text()).samples;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Every page of running daemons on a phone and on a desk, there light and dark, in every state that a
- * reader may meet: nothing scrolls sideways, no rule of axe is broken (contrast among them), the console
+ * Every page of running daemons on a phone and a desk, light and dark, in every state that a reader
+ * may meet: nothing scrolls sideways, no rule of axe is broken (contrast among them), the console
  * stays empty, and headline and cards say what is so.
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -16,6 +16,7 @@ import {
 } from "../gateway/web/browser/chromium.ts";
 import { pageFaults } from "../gateway/web/browser/faults.ts";
 import {
+  listenAddress,
   type Daemon,
   jobEnd,
   removeTemporaryFolders,
@@ -418,6 +419,6 @@ async function answerWithoutDate(route: Route): Promise<void> {
   }
 }
 
-function adminUrl({ stderr }: Daemon): string {
-  return `http://${stderr.map((line) => /listening.*name=admin.*address=(\S+)/.exec(line)?.[1]).find((found) => found !== undefined) ?? ""}`;
+function adminUrl(daemon: Daemon): string {
+  return `http://${listenAddress(daemon, "admin") ?? ""}`;
 }

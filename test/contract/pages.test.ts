@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "v
 import { applyPatch } from "../../gateway/web/browser/patch.ts";
 import { chromiumPath, openPage, ready, useChromium } from "../gateway/web/browser/chromium.ts";
 import {
+  listenAddress,
   removeTemporaryFolders,
   rest,
   startDaemon,
@@ -174,9 +175,7 @@ describe("the bar of pages", () => {
       ]);
     const overview = (await rest(split, "GET", "/")).text;
     expect(overview).toContain('<a href="/suggestions"><code>');
-    const address = split.stderr
-      .map((line) => /listening.*name=admin.*address=(\S+)/.exec(line)?.[1])
-      .find((found) => found !== undefined);
+    const address = listenAddress(split, "admin");
     for (const path of ["/", "/devices", "/tokens", "/nowhere"])
       expect([path, await barAt(`http://${address}`, path)]).toEqual([
         path,

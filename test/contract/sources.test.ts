@@ -3,43 +3,34 @@
  * tree (test/support/launcher.ts).
  */
 import { existsSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, it, vi } from "vitest";
-import { spawn } from "../support/spawn.ts";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { smallArchive, writeFiles } from "./corpus.ts";
 import {
-  cleanEnvironment,
-  commandEnd,
+  listenAddress,
   removeTemporaryFolders,
   rest,
+  runSteward,
+  startDaemon,
   temporaryFolder,
-  watchStart,
 } from "./daemon.ts";
 
-const root = join(import.meta.dirname, "../..");
 const SOON = { timeout: 60_000, interval: 100 };
 
+// Where this is, the launcher runs a built tree.
+beforeAll(() => expect(existsSync(join(import.meta.dirname, "../../lib"))).toBe(false));
 afterAll(removeTemporaryFolders);
 
-function startSources(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  // Otherwise the launcher runs the built tree.
-  expect(existsSync(join(root, "lib"))).toBe(false);
-  return spawn(join(root, "bin/steward"), args, {
-    env: { ...cleanEnvironment, ...env },
-    cwd: tmpdir(),
-  });
-}
-
 it("of all three services run: the demo finds groups, mints a token, is scraped, and ends", async () => {
-  const daemon = await watchStart(
-    startSources([], {
+  const daemon = await startDaemon({
+    sources: true,
+    env: {
       XDG_STATE_HOME: temporaryFolder(),
       STEWARD_DEMO: "true",
       STEWARD_DEMO_ROOT_TOKEN: "demo",
       STEWARD_GATEWAY__LISTEN: "127.0.0.1:0",
-    }),
-  );
+    },
+  });
   await vi.waitFor(
     async () =>
       expect((await rest(daemon, "GET", "/api/v1/duplicates")).json.meta.total).toBeGreaterThan(10),
@@ -56,13 +47,11 @@ it("of all three services run: the demo finds groups, mints a token, is scraped,
     200,
     expect.objectContaining({ token: expect.stringMatching(/^ghs_/) as string }),
   ]);
-  const metrics = await vi.waitFor(() => {
-    const address = /curl -s (http:\/\/127\.0\.0\.1:\d+\/metrics)/.exec(daemon.stderr.join("\n"));
-    return address?.[1] ?? expect.fail("the pull endpoint is not named yet");
-  }, SOON);
   await vi.waitFor(
     async () =>
-      expect(await (await fetch(metrics)).text()).toMatch(/^vpn_device_online_ratio\{.*\} 1/m),
+      expect(
+        await (await fetch(`http://${listenAddress(daemon, "metrics")}/metrics`)).text(),
+      ).toMatch(/^vpn_device_online_ratio\{.*\} 1/m),
     SOON,
   );
   expect(await daemon.stop()).toEqual({ code: 0, signal: null });
@@ -71,7 +60,7 @@ it("of all three services run: the demo finds groups, mints a token, is scraped,
 it("of a command run: duplicates of a folder are found", async () => {
   const folder = temporaryFolder();
   writeFiles(folder, smallArchive);
-  const result = await commandEnd(startSources(["dedup", "--json", "--quiet", folder]));
+  const result = await runSteward(["dedup", "--json", "--quiet", folder], { sources: true });
   expect([result.code, result.stderr]).toEqual([0, ""]);
   expect(JSON.parse(result.stdout).groups.length).toBeGreaterThan(0);
 });

@@ -6,6 +6,7 @@ import { hasOpenssl, makePair } from "../kernel/listen/test-certificates.ts";
 import { startReceiver } from "../support/otlp/receiver.ts";
 import { folderConfig, smallArchive, writeFiles } from "./corpus.ts";
 import {
+  listenAddress,
   removeTemporaryFolders,
   rest,
   runJob,
@@ -100,9 +101,7 @@ describe("metrics that are pulled from a port of their own", () => {
       ),
       env: { STEWARD_SCRAPE__AUTH__TOKEN: "canary-scrape-token" },
     });
-    const address = daemon.stderr
-      .map((line) => /listening.*name=metrics.*address=(\S+)/.exec(line)?.[1])
-      .find((found) => found !== undefined);
+    const address = listenAddress(daemon, "metrics");
     expect((await fetch(`http://${address}/metrics`)).status).toBe(401);
     const answer = await fetch(`http://${address}/metrics`, {
       headers: { authorization: "Bearer canary-scrape-token" },

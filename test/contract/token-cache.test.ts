@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import type { CodeHost } from "../../src/demo/code-host/code-host.ts";
-import { removeTemporaryFolders } from "./daemon.ts";
+import { listenAddress, removeTemporaryFolders } from "./daemon.ts";
 import {
   configure,
   startCodeHost,
@@ -95,9 +95,7 @@ function holdMint(requests: number): void {
 }
 
 async function metric(name: string): Promise<number> {
-  const address = vault.daemon.stderr
-    .map((line) => /listening.*name=metrics.*address=(\S+)/.exec(line)?.[1])
-    .find((found) => found !== undefined);
+  const address = listenAddress(vault.daemon, "metrics");
   const text = await (await fetch(`http://${address}/metrics`)).text();
   return Number(new RegExp(`^${name}\\{mount="github/"\\} (\\d+)$`, "m").exec(text)?.[1] ?? 0);
 }

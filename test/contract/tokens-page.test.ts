@@ -6,7 +6,13 @@ import type { CodeHost } from "../../src/demo/code-host/code-host.ts";
 import type { TokensReport } from "../../src/gen/tokens-json.ts";
 import { chromiumPath, openPage, ready, useChromium } from "../gateway/web/browser/chromium.ts";
 import { pageFaults } from "../gateway/web/browser/faults.ts";
-import { removeTemporaryFolders, rest, startDaemon, temporaryFolder } from "./daemon.ts";
+import {
+  listenAddress,
+  removeTemporaryFolders,
+  rest,
+  startDaemon,
+  temporaryFolder,
+} from "./daemon.ts";
 import { rawRequest } from "./raw-request.ts";
 import { grpcUnary } from "./rpc.ts";
 import { appKey, configure, startCodeHost, startVault, type VaultDaemon } from "./vault.ts";
@@ -129,9 +135,7 @@ describe("the overview of tokens", () => {
       },
       { timeout: 60_000 },
     );
-    const address = vault.daemon.stderr
-      .map((line) => /listening.*name=metrics.*address=(\S+)/.exec(line)?.[1])
-      .find((found) => found !== undefined);
+    const address = listenAddress(vault.daemon, "metrics");
     const metrics = await (await fetch(`http://${address}/metrics`)).text();
     expect(metrics).toMatch(
       /^svc_tokens_quota_remaining\{mount="github\/",installation="1001"\} \d+$/m,
@@ -337,9 +341,7 @@ describe("who may read the overview of tokens", () => {
 
   it("is on the admin listener where there is one", async () => {
     const daemon = await start({ admin: { listen: "127.0.0.1:0" } });
-    const address = daemon.stderr
-      .map((line) => /listening.*name=admin.*address=(\S+)/.exec(line)?.[1])
-      .find((found) => found !== undefined);
+    const address = listenAddress(daemon, "admin");
     expect(await statuses(daemon.url)).toEqual([404, 404]);
     expect(await statuses(`http://${address}`)).toEqual([200, 200]);
     await daemon.stop();

@@ -190,7 +190,7 @@ describe("an analysis in a running daemon", () => {
     },
   );
 
-  it.each(LONG ? PHASES : (["cover", "group"] as const))(
+  it.each(LONG ? PHASES : (["join", "cover", "group"] as const))(
     "finds the same groups, scores, primaries and reasons after a kill in phase %s",
     async (phase) => {
       const id = await startUntil(daemon, phase);

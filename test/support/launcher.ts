@@ -14,6 +14,9 @@ const tree = RUNS_SOURCES ? root : join(root, "dist");
 /** The launcher of that Steward. */
 export const LAUNCHER = join(tree, "bin/steward");
 
+/** The launcher of the sources, whatever the tests run otherwise. */
+export const SOURCES_LAUNCHER = join(root, "bin/steward");
+
 /**
  * What starts its daemon: the launcher, or in the test projects that say so (vitest.config.ts) the
  * program itself, without the launcher's bounds of memory. Those take a quarter of the CPU time of

@@ -6,7 +6,7 @@ import { get as getTls } from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { startReceiver, type Receiver } from "../../support/otlp/receiver.ts";
-import { cleanEnvironment, temporaryFolder, watchStart, type Daemon } from "../daemon.ts";
+import { cleanEnvironment, listenAddress, temporaryFolder, watchStart, type Daemon } from "../daemon.ts";
 import type { GoldenArguments, GoldenOrder, GoldenReply } from "./daemon.ts";
 import type { SceneName } from "./scenes.ts";
 
@@ -45,7 +45,7 @@ export async function runGolden(scene: SceneName): Promise<GoldenRun> {
   addresses.catch(() => undefined);
   const daemon = await watchStart(child);
   await order(child, { advanceMs: FIRST_MS });
-  const address = daemon.stderr.map((line) => /listening.*name=metrics.*address=(\S+)/.exec(line)?.[1]).find((found) => found !== undefined);
+  const address = listenAddress(daemon, "metrics");
   const metrics = `${scene === "feeding" ? "https" : "http"}://${address}`;
   await pulled(child, metrics);
   await order(child, { advanceMs: SECOND_MS });

@@ -4,7 +4,12 @@ import { adminSurface, countAdminRefusals } from "../../../src/daemon/listeners/
 import { loadDaemonConfig } from "../../../src/daemon/configuration.ts";
 import type { Config } from "../../../src/kernel/config/config.ts";
 import type { Scope } from "../../../src/kernel/telemetry/types.ts";
-import { removeTemporaryFolders, startDaemon, temporaryFolder } from "../../contract/daemon.ts";
+import {
+  listenAddress,
+  removeTemporaryFolders,
+  startDaemon,
+  temporaryFolder,
+} from "../../contract/daemon.ts";
 
 afterAll(removeTemporaryFolders);
 
@@ -75,9 +80,7 @@ describe("a daemon with a listener for the admin surface", () => {
         STEWARD_ADMIN__AUTH__TOKEN: "admin-0123456789",
       },
     });
-    const address = daemon.stderr
-      .map((line) => /listening.*name=admin.*address=(\S+)/.exec(line)?.[1])
-      .find((found) => found !== undefined);
+    const address = listenAddress(daemon, "admin");
     const admin = `http://${address}`;
     const statusOf = async (url: string, token?: string): Promise<number> =>
       (

@@ -12,18 +12,11 @@ const VIOLATIONS =
 const CUT_OFF =
   "[...document.querySelectorAll('main *, header *')].filter((each) => getComputedStyle(each).overflowX === 'visible' && !each.closest('.scroll, .tab-row, svg, .sr') && each.getBoundingClientRect().right > innerWidth + 1).slice(0, 3).map((each) => `beyond the edge: ${each.outerHTML.slice(0, 120)}`)";
 
-/** Narrower is a phone. */
-const DESK_PIXELS = 600;
-
-/**
- * Rules of axe that the page breaks in the light, and in the dark. It is light afterwards. A phone
- * is looked at in the light alone: no colour depends on the width.
- */
+/** Rules of axe that the page breaks in the light, and in the dark. It is light afterwards. */
 export async function brokenRules(page: Page): Promise<string[]> {
   if ((await page.evaluate("typeof axe")) === "undefined") await page.evaluate(axe);
   const found: string[] = [];
-  const isDesk = (page.viewportSize()?.width ?? DESK_PIXELS) >= DESK_PIXELS;
-  for (const colorScheme of isDesk ? (["dark", "light"] as const) : (["light"] as const)) {
+  for (const colorScheme of ["dark", "light"] as const) {
     await page.emulateMedia({ colorScheme });
     const broken = await page.evaluate<string[]>(VIOLATIONS);
     found.push(...broken.map((each) => `${colorScheme}: ${each}`));
@@ -32,7 +25,8 @@ export async function brokenRules(page: Page): Promise<string[]> {
 }
 
 /**
- * Complaints of the console, broken rules, sideways scrolling, text beyond the edge. Axe turns text into markup, about which the console complains unless the page was
+ * Complaints of the console, broken rules, sideways scrolling, text beyond the edge, in the light
+ * and in the dark. Axe turns text into markup, about which the console complains unless the page was
  * opened with `bypassCSP`.
  */
 export async function pageFaults({ page, complaints }: Watched): Promise<string[]> {
