@@ -160,13 +160,30 @@ export async function runSteward(
   return { code, stdout, stderr };
 }
 
-/** Host and port of a listener by its name in the log, e.g. `metrics`; undefined until it listens. */
+/**
+ * Host and port of a listener by its name in the log, e.g. `metrics`: those that it opened last.
+ * Undefined until it listens.
+ */
 export function listenAddress(
   { stderr }: Pick<Daemon, "stderr">,
   name: string,
 ): string | undefined {
   const opened = new RegExp(`listening.*name=${name}.*address=(\\S+)`);
-  return stderr.map((line) => opened.exec(line)?.[1]).find((found) => found !== undefined);
+  return stderr.map((line) => opened.exec(line)?.[1]).findLast((found) => found !== undefined);
+}
+
+/** Its port alone; NaN until it listens. */
+export function listenPort(daemon: Pick<Daemon, "stderr">, name: string): number {
+  return Number(listenAddress(daemon, name)?.split(":").at(-1));
+}
+
+/** The exposition of the pull endpoint, with no credential. */
+export async function scrape(
+  daemon: Pick<Daemon, "stderr">,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const address = listenAddress(daemon, "metrics");
+  return await (await fetch(`http://${address}/metrics`, { headers })).text();
 }
 
 /** A REST answer with its parsed body. */

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, vi } from "vitest";
 import { startReceiver, type Receiver } from "../support/otlp/receiver.ts";
-import { rest, startDaemon, temporaryFolder, type Daemon } from "./daemon.ts";
+import { listenPort, rest, startDaemon, temporaryFolder, type Daemon } from "./daemon.ts";
 import { startEstate, type Estate, type Section } from "./monitor-estate.ts";
 import { post, TOKEN, type Reply } from "./receivers.ts";
 
@@ -107,12 +107,7 @@ export class Site implements AsyncDisposable {
   }
 
   #port(name: string): number {
-    const line = new RegExp(`listening.*name=${name}.*address=127\\.0\\.0\\.1:(\\d+)`);
-    return Number(
-      this.#running()
-        .stderr.map((text) => line.exec(text)?.[1])
-        .findLast(Boolean),
-    );
+    return listenPort(this.#running(), name);
   }
 
   #running(): Daemon {

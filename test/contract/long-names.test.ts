@@ -2,13 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, expect, it, onTestFinished, vi } from "vitest";
 import { startReceiver } from "../support/otlp/receiver.ts";
-import {
-  removeTemporaryFolders,
-  rest,
-  startDaemon,
-  temporaryFolder,
-  type Daemon,
-} from "./daemon.ts";
+import { removeTemporaryFolders, rest, scrape, startDaemon, temporaryFolder } from "./daemon.ts";
 
 afterAll(removeTemporaryFolders);
 
@@ -70,13 +64,6 @@ async function startHostileHeadscale(): Promise<string> {
     server.close();
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-async function scrape(daemon: Daemon): Promise<string> {
-  const port = daemon.stderr
-    .map((line) => /listening.*name=metrics.*address=127\.0\.0\.1:(\d+)/.exec(line)?.[1])
-    .find((found) => found !== undefined);
-  return await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
 }
 
 /** Whether a name is in it that nobody cut. */

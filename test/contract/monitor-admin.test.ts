@@ -15,6 +15,7 @@ import {
   removeTemporaryFolders,
   rest,
   runSteward,
+  scrape,
   startDaemon,
   temporaryFolder,
   type Daemon,
@@ -320,8 +321,7 @@ describe("the admin surface with tokens", () => {
         )
       ).status,
     ).toBe(403);
-    const pull = listenAddress(daemon, "metrics");
-    const rejected = (await (await fetch(`http://${pull}/metrics`)).text())
+    const rejected = (await scrape(daemon))
       .split("\n")
       .filter((line) => line.startsWith("svc_admin_auth_rejected_total{"));
     for (const reason of ["missing_credentials", "bad_credentials", "cross_site_request"])

@@ -12,12 +12,11 @@ import { makePair } from "../kernel/listen/test-certificates.ts";
 import { startReceiver, type Receiver } from "../support/otlp/receiver.ts";
 import { smallArchive, writeFiles } from "./corpus.ts";
 import {
-  listenAddress,
   removeTemporaryFolders,
   runJob,
+  scrape,
   startDaemon,
   temporaryFolder,
-  type Daemon,
 } from "./daemon.ts";
 import {
   bothNetworks,
@@ -185,8 +184,6 @@ function seriesOf(receiver: Receiver): Map<string, Set<string>> {
   return seen;
 }
 
-const addressOf = (daemon: Daemon): string => listenAddress(daemon, "metrics") ?? "";
-
 it("with everything on, what is emitted is the catalogue: no other metric, none missing beyond a list with reasons, no attribute that its row has not", async () => {
   await using estate = await startEstate();
   arrangeOddities(estate);
@@ -218,15 +215,13 @@ it("with everything on, what is emitted is the catalogue: no other metric, none 
   await vi
     .waitFor(
       async () => {
-        await fetch(`http://${addressOf(first)}/metrics`).then((answer) => answer.text());
+        await scrape(first);
         expect(missing()).toEqual(absent);
       },
       { timeout: 150_000, interval: 500 },
     )
     .catch(() => undefined);
-  const exposition = await fetch(`http://${addressOf(first)}/metrics`).then((answer) =>
-    answer.text(),
-  );
+  const exposition = await scrape(first);
   await Promise.all([first.stop(), second.stop()]);
   expect(missing()).toEqual(absent);
   const seen = seriesOf(receiver);

@@ -9,8 +9,9 @@ import { runPrometheus } from "../support/otlp/prometheus.ts";
 import type { ReceivedExemplar, ReceivedSpan } from "../support/otlp/decode.ts";
 import { startReceiver, type Receiver } from "../support/otlp/receiver.ts";
 import {
-  listenAddress,
+  listenPort,
   removeTemporaryFolders,
+  scrape,
   startDaemon,
   temporaryFolder,
   type Daemon,
@@ -55,14 +56,6 @@ function start(estate: Estate, receiver: Receiver, enabled: boolean): Promise<Da
   });
 }
 
-const pullAddress = (daemon: Daemon): string => listenAddress(daemon, "metrics") ?? "";
-
-async function pulled(daemon: Daemon, accept: string): Promise<string> {
-  return await (
-    await fetch(`http://${pullAddress(daemon)}/metrics`, { headers: { accept } })
-  ).text();
-}
-
 const buckets = (text: string, name: string): readonly Sample[] =>
   parseExposition(text).samples.filter((sample) => sample.name === name);
 
@@ -87,7 +80,7 @@ it("runs of collectors and calls name the span of the latest in each bucket, in 
   let open = "";
   await vi.waitFor(
     async () => {
-      open = await pulled(daemon, "application/openmetrics-text");
+      open = await scrape(daemon, { accept: "application/openmetrics-text" });
       for (const name of HISTOGRAMS) {
         for (const network of ["corp.test", "home"])
           expect(
@@ -146,11 +139,9 @@ it("runs of collectors and calls name the span of the latest in each bucket, in 
       .split("\n")
       .filter((line) => line.includes(" # {") && !HISTOGRAMS.some((name) => line.startsWith(name))),
   ).toEqual([]);
-  expect(await pulled(daemon, "text/plain")).not.toContain(" # {");
+  expect(await scrape(daemon, { accept: "text/plain" })).not.toContain(" # {");
   if (prometheus) {
-    await using server = await runPrometheus(Number(pullAddress(daemon).split(":").at(-1)), [
-      "/metrics",
-    ]);
+    await using server = await runPrometheus(listenPort(daemon, "metrics"), ["/metrics"]);
     const stored = await server.exemplars("svc_scrape_duration_histogram_seconds_bucket");
     for (const { labels, series } of stored)
       await vi.waitFor(
@@ -166,7 +157,7 @@ it("runs of collectors and calls name the span of the latest in each bucket, in 
       ),
     { timeout: 60_000, interval: 100 },
   );
-  const plain = await pulled(untraced, "application/openmetrics-text");
+  const plain = await scrape(untraced, { accept: "application/openmetrics-text" });
   expect(buckets(plain, "svc_api_duration_seconds_bucket").length).toBeGreaterThan(0);
   expect(plain).not.toContain(" # {");
   expect(untracedReceiver.points().filter(({ exemplars }) => exemplars !== undefined)).toEqual([]);

@@ -3,8 +3,8 @@ import type { ReceivedSpan } from "../support/otlp/decode.ts";
 import { startReceiver } from "../support/otlp/receiver.ts";
 import { parseExposition } from "../kernel/telemetry/exposition-parser.ts";
 import {
-  listenAddress,
   removeTemporaryFolders,
+  scrape,
   startDaemon,
   temporaryFolder,
   type Daemon,
@@ -16,8 +16,7 @@ afterAll(removeTemporaryFolders);
 type Samples = ReturnType<typeof parseExposition>["samples"];
 
 async function pulled(daemon: Daemon): Promise<Samples> {
-  const address = listenAddress(daemon, "metrics");
-  return parseExposition(await (await fetch(`http://${address}/metrics`)).text()).samples;
+  return parseExposition(await scrape(daemon)).samples;
 }
 
 const own = (): Section => ({

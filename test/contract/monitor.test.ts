@@ -5,9 +5,11 @@ import { afterAll, expect, it, vi } from "vitest";
 import { runPrometheus } from "../support/otlp/prometheus.ts";
 import { startReceiver, type Receiver } from "../support/otlp/receiver.ts";
 import {
+  listenPort,
   removeTemporaryFolders,
   rest,
   runSteward,
+  scrape,
   startDaemon,
   temporaryFolder,
   type Daemon,
@@ -65,13 +67,6 @@ async function collected(receiver: Receiver, daemon: Daemon): Promise<void> {
   await expect.poll(async () => (await rest(daemon, "GET", "/readyz")).status).toBe(200);
 }
 
-const pullPort = (daemon: Daemon): number =>
-  Number(
-    daemon.stderr
-      .map((line) => /listening.*name=metrics.*address=127\.0\.0\.1:(\d+)/.exec(line)?.[1])
-      .find((found) => found !== undefined),
-  );
-
 /** The sum of the last points of a metric that came, by attribute set, in one network. */
 function lastSum(receiver: Receiver, metric: string, network: string): number {
   const last = new Map(
@@ -93,12 +88,11 @@ it.skipIf(!promtool || !prometheus)(
       .replace('"otlp":{', '"otlp":{"protocol":"grpc","tls":{"insecure":true},');
     const daemon = await startDaemon({ config });
     await collected(receiver, daemon);
-    const port = pullPort(daemon);
     const check = spawnSync("promtool", ["check", "metrics"], {
-      input: await (await fetch(`http://127.0.0.1:${port}/metrics`)).text(),
+      input: await scrape(daemon),
     });
     expect(check.stderr.toString().trim().split("\n").toSorted()).toEqual(STYLE.toSorted());
-    await using server = await runPrometheus(port, ["/metrics"]);
+    await using server = await runPrometheus(listenPort(daemon, "metrics"), ["/metrics"]);
     expect((await server.query("up == 1", 1)).map(({ value }) => value)).toEqual([1]);
     const perNetwork = await server.query(
       "sum by (vpn_network, svc_provider) (vpn_devices_count_ratio)",
@@ -252,7 +246,7 @@ it("what was measured last arrives although the interval is an hour, because a s
   // A stop flushes for 5 s at most: by now what exports is up, and both networks have asked.
   await vi.waitFor(
     async () => {
-      const text = await (await fetch(`http://127.0.0.1:${pullPort(daemon)}/metrics`)).text();
+      const text = await scrape(daemon);
       for (const network of ["corp.test", "home"])
         expect(text).toMatch(
           new RegExp(`^svc_api_requests_total\\{.*vpn_network="${network}"`, "m"),

@@ -3,7 +3,7 @@ import { request, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "nod
 import { vi, expect } from "vitest";
 import { receiversMetrics } from "../../src/monitor/catalogue/receivers.ts";
 import { startReceiver, type Receiver } from "../support/otlp/receiver.ts";
-import { rest, startDaemon, temporaryFolder, type Daemon } from "./daemon.ts";
+import { listenPort, rest, startDaemon, temporaryFolder, type Daemon } from "./daemon.ts";
 import { startEstate, type Estate, type Section } from "./monitor-estate.ts";
 
 /** The token of the streaming receiver. */
@@ -58,15 +58,7 @@ export async function startReceiving(
       ...given,
     }),
   });
-  const port = (name: string): number =>
-    Number(
-      daemon.stderr
-        .map(
-          (line) =>
-            new RegExp(`listening.*name=${name}.*address=127\\.0\\.0\\.1:(\\d+)`).exec(line)?.[1],
-        )
-        .find((found) => found !== undefined),
-    );
+  const port = (name: string): number => listenPort(daemon, name);
   await vi.waitFor(
     async () => {
       expect((await rest(daemon, "GET", "/readyz")).status).toBe(200);

@@ -4,7 +4,7 @@ import { expect, vi } from "vitest";
 import type { Etcd } from "../monitor/coordination/etcd.ts";
 import type { ReceivedLog, ReceivedPoint } from "../support/otlp/decode.ts";
 import type { Receiver } from "../support/otlp/receiver.ts";
-import { rest, startDaemon, temporaryFolder, type Daemon } from "./daemon.ts";
+import { listenPort, rest, startDaemon, temporaryFolder, type Daemon } from "./daemon.ts";
 import type { Estate, Section } from "./monitor-estate.ts";
 
 /** Of the lease of all replicas in tests. */
@@ -57,8 +57,7 @@ export async function startReplica(
 
 /** The port of a receiver: the last one that it opened. */
 export function portOf({ daemon }: Replica, receiver: string): number {
-  const opened = new RegExp(`listening.*name=${receiver}.*address=127\\.0\\.0\\.1:(\\d+)`);
-  return Number(daemon.stderr.flatMap((line) => opened.exec(line)?.[1] ?? []).at(-1));
+  return listenPort(daemon, receiver);
 }
 
 /**

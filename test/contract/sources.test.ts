@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { smallArchive, writeFiles } from "./corpus.ts";
 import {
-  listenAddress,
   removeTemporaryFolders,
   rest,
   runSteward,
+  scrape,
   startDaemon,
   temporaryFolder,
 } from "./daemon.ts";
@@ -48,10 +48,7 @@ it("of all three services run: the demo finds groups, mints a token, is scraped,
     expect.objectContaining({ token: expect.stringMatching(/^ghs_/) as string }),
   ]);
   await vi.waitFor(
-    async () =>
-      expect(
-        await (await fetch(`http://${listenAddress(daemon, "metrics")}/metrics`)).text(),
-      ).toMatch(/^vpn_device_online_ratio\{.*\} 1/m),
+    async () => expect(await scrape(daemon)).toMatch(/^vpn_device_online_ratio\{.*\} 1/m),
     SOON,
   );
   expect(await daemon.stop()).toEqual({ code: 0, signal: null });

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import type { CodeHost } from "../../src/demo/code-host/code-host.ts";
-import { listenAddress, removeTemporaryFolders } from "./daemon.ts";
+import { removeTemporaryFolders, scrape } from "./daemon.ts";
 import {
   configure,
   startCodeHost,
@@ -95,8 +95,7 @@ function holdMint(requests: number): void {
 }
 
 async function metric(name: string): Promise<number> {
-  const address = listenAddress(vault.daemon, "metrics");
-  const text = await (await fetch(`http://${address}/metrics`)).text();
+  const text = await scrape(vault.daemon);
   return Number(new RegExp(`^${name}\\{mount="github/"\\} (\\d+)$`, "m").exec(text)?.[1] ?? 0);
 }
 

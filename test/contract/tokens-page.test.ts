@@ -10,6 +10,7 @@ import {
   listenAddress,
   removeTemporaryFolders,
   rest,
+  scrape,
   startDaemon,
   temporaryFolder,
 } from "./daemon.ts";
@@ -135,8 +136,7 @@ describe("the overview of tokens", () => {
       },
       { timeout: 60_000 },
     );
-    const address = listenAddress(vault.daemon, "metrics");
-    const metrics = await (await fetch(`http://${address}/metrics`)).text();
+    const metrics = await scrape(vault.daemon);
     expect(metrics).toMatch(
       /^svc_tokens_quota_remaining\{mount="github\/",installation="1001"\} \d+$/m,
     );

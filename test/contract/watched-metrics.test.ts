@@ -3,7 +3,15 @@ import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it, vi } from "vitest";
 import { folderConfig, smallArchive, writeFiles } from "./corpus.ts";
-import { jobEnd, removeTemporaryFolders, rest, startDaemon, temporaryFolder } from "./daemon.ts";
+import {
+  jobEnd,
+  listenAddress,
+  removeTemporaryFolders,
+  rest,
+  scrape,
+  startDaemon,
+  temporaryFolder,
+} from "./daemon.ts";
 
 afterAll(removeTemporaryFolders);
 
@@ -30,13 +38,9 @@ it("has the last sync, archives that answer, the newest backup and the free disk
       `  sync: { interval: 6h }\nservices: { monitor: false, tokens: false }\nscrape: { enabled: true, listen: "127.0.0.1:0" }\n`,
     ),
   });
-  const address = await vi.waitFor(() => {
-    const found = /listening name=metrics address=(\S+)/.exec(daemon.stderr.join("\n"))?.[1];
-    expect(found).toBeDefined();
-    return found;
-  }, SOON);
+  await vi.waitFor(() => expect(listenAddress(daemon, "metrics")).toBeDefined(), SOON);
   const value = async (series: string): Promise<number | undefined> => {
-    const text = await (await fetch(`http://${address}/metrics`)).text();
+    const text = await scrape(daemon);
     const line = text
       .split("\n")
       .find((each) => each.startsWith(`${series} `) || each.startsWith(`${series}{`));

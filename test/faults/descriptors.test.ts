@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { afterAll, expect, it, onTestFinished } from "vitest";
 import {
   cleanEnvironment,
+  listenAddress,
   removeTemporaryFolders,
   temporaryFolder,
   watchStart,
@@ -35,7 +36,7 @@ it.skipIf(process.platform !== "linux")(
       throw new Error(`the daemon ended with ${code}: ${daemon.stderr.at(-1)}`);
     });
     ended.catch(() => undefined);
-    await expect.poll(() => pullAddress(daemon.stderr)).toBeDefined();
+    await expect.poll(() => listenAddress(daemon, "metrics")).toBeDefined();
     // One connection to each listener, which is there before the others.
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     onTestFinished(() => agent.destroy());
@@ -45,7 +46,7 @@ it.skipIf(process.platform !== "linux")(
         .heap_alloc_series.length;
     };
     const openFiles = async (): Promise<number> => {
-      const { text } = await answer(`http://${pullAddress(daemon.stderr)}/metrics`, agent);
+      const { text } = await answer(`http://${listenAddress(daemon, "metrics")}/metrics`, agent);
       expect(text).toMatch(/^svc_runtime_memory_heap_alloc_bytes /m);
       return Number(/^process_open_fds (.+)$/m.exec(text)?.[1]);
     };
@@ -73,13 +74,6 @@ it.skipIf(process.platform !== "linux")(
     expect((await daemon.stop()).code).toBe(0);
   },
 );
-
-/** Host and port of the pull endpoint, once it listens. */
-function pullAddress(lines: readonly string[]): string | undefined {
-  return lines
-    .map((line) => /listening name=metrics address=(\S+)/.exec(line)?.[1])
-    .find((found) => found !== undefined);
-}
 
 function answer(
   url: string,

@@ -6,6 +6,7 @@ import { unzipSync } from "fflate";
 import { afterAll, expect, it, vi } from "vitest";
 import { daemonSchema } from "../../src/daemon/configuration.ts";
 import {
+  listenAddress,
   removeTemporaryFolders,
   runSteward,
   startDaemon,
@@ -291,9 +292,7 @@ it("a secret at any place of the configuration shows in no log line, span, expor
     scrape: { auth: { token: string } };
   };
   const outputs = await pages(daemon.url, [auth.token, admin.auth.token, "wrong"], PATHS);
-  const pull = daemon.stderr
-    .map((line) => /name=metrics address=(\S+)/.exec(line)?.[1])
-    .find((address) => address !== undefined);
+  const pull = listenAddress(daemon, "metrics");
   Object.assign(outputs, await pages(`http://${pull}`, [scrape.auth.token, "wrong"], ["/metrics"]));
   expect(
     Object.keys(outputs)

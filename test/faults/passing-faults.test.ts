@@ -15,6 +15,7 @@ import {
   removeTemporaryFolders,
   rest,
   type Rest,
+  scrape,
   startDaemon,
   temporaryFolder,
 } from "../contract/daemon.ts";
@@ -123,15 +124,9 @@ describe.skipIf(noInjector !== undefined)("a disk that fails for a while", () =>
     });
   const serving = async (service: string): Promise<boolean> =>
     (await grpcUnary(daemon.host, Health.method.check, { service })).status === Status.SERVING;
-  const metrics = async (): Promise<string> => {
-    const [address] = daemon.stderr.flatMap(
-      (line) => /listening.*name=metrics.*address=(\S+)/.exec(line)?.[1] ?? [],
-    );
-    return await (await fetch(`http://${address}/metrics`)).text();
-  };
   /** Scrapes beforehand: figures of a store that cannot be read are left out. */
   const ready = async (): Promise<readonly [number, string]> => {
-    expect(await metrics()).toContain("svc_state_size_bytes{");
+    expect(await scrape(daemon)).toContain("svc_state_size_bytes{");
     const { status, text } = await rest(daemon, "GET", "/readyz?verbose=1");
     return [status, text];
   };
