@@ -11,13 +11,7 @@ import { monitorMetrics, monitorRecords } from "../../src/monitor/catalogue/moni
 import { makePair } from "../kernel/listen/test-certificates.ts";
 import { startReceiver, type Receiver } from "../support/otlp/receiver.ts";
 import { smallArchive, writeFiles } from "./corpus.ts";
-import {
-  removeTemporaryFolders,
-  runJob,
-  scrape,
-  startDaemon,
-  temporaryFolder,
-} from "./daemon.ts";
+import { removeTemporaryFolders, runJob, scrape, startDaemon, temporaryFolder } from "./daemon.ts";
 import {
   bothNetworks,
   objectStores,
