@@ -15,6 +15,7 @@ import {
   type VaultAnswer,
   type VaultDaemon,
 } from "./vault.ts";
+import { isLongRun } from "../support/long-run.ts";
 
 const BODY_LIMIT = 32 * 2 ** 20;
 /** A refusal says what is wrong; it is no mirror. */
@@ -59,8 +60,6 @@ async function makeToken(
 ): Promise<string> {
   return (await vault.ask("POST", `auth/token/${path}`, { body })).json.auth.client_token as string;
 }
-
-const LONG = Boolean(process.env["STEWARD_TEST_LONG"]);
 
 /** JSON as it is sent, since some of it no JavaScript value writes. */
 const values: Readonly<Record<string, string>> = {
@@ -130,7 +129,7 @@ describe("each field of each path with each wrong value", () => {
         turn += 1;
         for (const [at, [name, value]] of Object.entries(values).entries()) {
           // A third of the values, other ones for the next field; in the long run all of them.
-          if (!LONG && at % 3 !== turn % 3) continue;
+          if (!isLongRun && at % 3 !== turn % 3) continue;
           // Some of these end the token that asks.
           const token =
             path.endsWith("-self") || path.startsWith("sys/wrapping")
@@ -155,7 +154,7 @@ describe("each field of each path with each wrong value", () => {
     );
     for (const operation of last) await one(operation);
     expect(wrong).toEqual([]);
-    expect(isRead).toBeGreaterThan(LONG ? 3_000 : 1_000);
+    expect(isRead).toBeGreaterThan(isLongRun ? 3_000 : 1_000);
     expect(
       (
         await configure(vault, host, {

@@ -1,7 +1,7 @@
 /**
  * Strangers take all they can get of a daemon with `auth.token` and its limits as shipped; its
  * owner is served and every probe answered. The normal run shows each attack once,
- * `STEWARD_TEST_LONG=1` shows it by every protocol, with and without TLS.
+ * `npm run test:long` shows it by every protocol, with and without TLS.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { folderConfig, smallArchive, writeFiles } from "../contract/corpus.ts";
@@ -22,11 +22,11 @@ import {
   type Target,
 } from "../support/attacks.ts";
 import { OWNER_KINDS, ownerCalls, PROBE_KINDS } from "../support/owner-calls.ts";
+import { isLongRun } from "../support/long-run.ts";
 
-const LONG = Boolean(process.env["STEWARD_TEST_LONG"]);
 const TOKEN = "operator-token-of-this-test";
 /** Rounds of calls while the strangers come, and again while they stand. */
-const ROUNDS = LONG ? 100 : 30;
+const ROUNDS = isLongRun ? 100 : 30;
 /** Of each kind of call of the owner. */
 const SERVED = 0.98;
 
@@ -57,7 +57,7 @@ const VARIANTS = Object.keys(ATTACKS)
       })),
     ),
   )
-  .filter(({ tls, name }) => (LONG || SHOWN.has(name)) && (!tls || hasOpenssl));
+  .filter(({ tls, name }) => (isLongRun || SHOWN.has(name)) && (!tls || hasOpenssl));
 
 const daemons: Partial<Record<"plain" | "tls", Daemon>> = {};
 
@@ -120,7 +120,7 @@ describe("the owner is served and every probe answered", () => {
         `${served}/${asked} ${failures.join("; ")}`,
       ]),
     );
-    if (LONG)
+    if (isLongRun)
       process.stdout.write(
         `${attack}, ${version}, ${tls ? "TLS" : "plain"}: ${standing} still stand; ${JSON.stringify(told)}\n`,
       );

@@ -18,8 +18,8 @@ import {
   startDaemon,
   temporaryFolder,
 } from "../contract/daemon.ts";
+import { isLongRun } from "../support/long-run.ts";
 
-const LONG = Boolean(process.env["STEWARD_TEST_LONG"]);
 /** What the job says in each phase. */
 const MESSAGES = {
   sign: /texts signed/,
@@ -190,7 +190,7 @@ describe("an analysis in a running daemon", () => {
     },
   );
 
-  it.each(LONG ? PHASES : (["join", "cover", "group"] as const))(
+  it.each(isLongRun ? PHASES : (["join", "cover", "group"] as const))(
     "finds the same groups, scores, primaries and reasons after a kill in phase %s",
     async (phase) => {
       const id = await startUntil(daemon, phase);
@@ -213,7 +213,7 @@ function readLoop(path: string): Promise<LoopReading> {
   });
 }
 
-describe.runIf(LONG)("the main thread", () => {
+describe.runIf(isLongRun)("the main thread", () => {
   it("is never held for more than 50 ms while 24,000 documents are analysed", async () => {
     const socket = join(temporaryFolder(), "loop.sock");
     const meter = join(import.meta.dirname, "../support/loop-meter.ts");

@@ -6,8 +6,9 @@ import type { TLSSocket } from "node:tls";
 import { expect, it } from "vitest";
 import { hasOpenssl, makePair, testFolder, writePair } from "../kernel/listen/test-certificates.ts";
 import { tlsListener } from "../kernel/listen/tls-listener.ts";
+import { isLongRun } from "../support/long-run.ts";
 
-const SWAPS = process.env["STEWARD_TEST_LONG"] ? 1000 : 20;
+const SWAPS = isLongRun ? 1000 : 20;
 const CLIENTS = 8;
 
 /** One request on a connection of its own; the name on the certificate it was served with. */

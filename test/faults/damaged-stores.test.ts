@@ -43,6 +43,7 @@ import {
 } from "../contract/daemon.ts";
 import { grpcStream, grpcUnary } from "../contract/rpc.ts";
 import { vaultRequest } from "../contract/vault.ts";
+import { isLongRun } from "../support/long-run.ts";
 
 const ROOT_LINE = /root token[^:]*: (\S+)/;
 const UNAVAILABLE = 14;
@@ -261,15 +262,13 @@ it("covers every primary store of the services", () => {
   );
 });
 
-const LONG = Boolean(process.env["STEWARD_TEST_LONG"]);
-
-/** Each damage to one of the stores, in turn; with STEWARD_TEST_LONG to all of them. */
+/** Each damage to one of the stores, in turn; in the long run to all of them. */
 const cases = Object.entries(damages).map(
   ([what, damage], at) =>
     [
       what,
       damage,
-      LONG ? stores : stores.filter((_, store) => store === at % stores.length),
+      isLongRun ? stores : stores.filter((_, store) => store === at % stores.length),
     ] as const,
 );
 

@@ -3,10 +3,11 @@ import { removeTemporaryFolders } from "../contract/daemon.ts";
 import { audit, flow, Site, text, wrapped } from "../contract/ingress-site.ts";
 import { startEstate } from "../contract/monitor-estate.ts";
 import { startReceiver } from "../support/otlp/receiver.ts";
+import { isLongRun } from "../support/long-run.ts";
 
 afterAll(removeTemporaryFolders);
 
-const ROUNDS = process.env["STEWARD_TEST_LONG"] === "1" ? 100 : 3;
+const ROUNDS = isLongRun ? 100 : 3;
 const SENDERS = 3;
 /** Bodies that are applied before they are exported (`src/monitor/ingress/ingress-log.ts`). */
 const BATCH = 256;

@@ -11,8 +11,9 @@ import {
   startDaemon,
   temporaryFolder,
 } from "../contract/daemon.ts";
+import { isLongRun } from "../support/long-run.ts";
 
-const KILLS = process.env["STEWARD_TEST_LONG"] ? 200 : 15;
+const KILLS = isLongRun ? 200 : 15;
 const statuses = ["pending", "ignored", "false_positive"] as const;
 
 afterAll(removeTemporaryFolders);

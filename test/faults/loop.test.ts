@@ -10,13 +10,13 @@ import { removeTemporaryFolders, rest } from "../contract/daemon.ts";
 import { type MeasuredDaemon, startMeasured } from "./loop-daemon.ts";
 import { type NastyRequest, nastyRequests, repeated } from "./loop-requests.ts";
 import { slowness } from "../support/machine-speed.ts";
+import { isLongRun } from "../support/long-run.ts";
 
 /** CPU milliseconds of one turn of the event loop. */
 const MAX_TURN_MS = 50 * slowness();
 /** A garbage collection may fall into any turn, so the best of some rounds counts. */
 const ROUNDS = 6;
-const isLong = process.env["STEWARD_TEST_LONG"] === "1";
-/** What was broken once, and one of each kind; all of them with STEWARD_TEST_LONG=1. */
+/** What was broken once, and one of each kind; all of them in the long run. */
 const USUAL = new RegExp(
   [
     "^(REST|Connect in JSON|Vault, unwrap with a token), (300,000 unknown names|99,000 long names|a list of lists|one long string of escaped quotes|one long number|white space|lists without an end)$",
@@ -78,7 +78,7 @@ async function longestTurn(run: () => Promise<unknown>): Promise<number> {
 }
 
 describe("the event loop is not held by", () => {
-  const rows = Object.entries(nastyRequests()).filter(([name]) => isLong || USUAL.test(name));
+  const rows = Object.entries(nastyRequests()).filter(([name]) => isLongRun || USUAL.test(name));
 
   it.each(rows)("%s", async (_name, make) => {
     const nasty = make();

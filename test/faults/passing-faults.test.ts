@@ -29,6 +29,7 @@ import {
   noInjector,
   type Operation,
 } from "./inject/injector.ts";
+import { isLongRun } from "../support/long-run.ts";
 
 if (noInjector !== undefined)
   process.stderr.write(`the tests of passing faults of a daemon are skipped: ${noInjector}\n`);
@@ -53,9 +54,9 @@ const WAYS: readonly (readonly Operation[])[] = [
   ALL,
   ["dsynclate"],
 ];
-/** Each error with one way to fail; with STEWARD_TEST_LONG every error with every way. */
+/** Each error with one way to fail; in the long run every error with every way. */
 function casesOf(ways: readonly (readonly Operation[])[], first: number): Case[] {
-  if (process.env["STEWARD_TEST_LONG"])
+  if (isLongRun)
     return ERRORS.flatMap((error) => ways.map((operations) => ({ error, operations })));
   return ERRORS.map((error, at) => ({
     error,

@@ -18,8 +18,9 @@ import {
 } from "../contract/replicas.ts";
 import { hasEtcd, startEtcd, startProxy, type Proxy } from "../monitor/coordination/etcd.ts";
 import { startReceiver, type Receiver } from "../support/otlp/receiver.ts";
+import { isLongRun } from "../support/long-run.ts";
 
-const ROUNDS = process.env["STEWARD_TEST_LONG"] === "1" ? 50 : 3;
+const ROUNDS = isLongRun ? 50 : 3;
 const FAULTS = ["killed", "paused", "cut off"] as const;
 const NAMES = ["a", "b", "c"] as const;
 

@@ -21,10 +21,10 @@ import {
 import { median } from "../soak/statistics.ts";
 import { LAUNCHER } from "../support/launcher.ts";
 import { spawn } from "../support/spawn.ts";
+import { isLongRun } from "../support/long-run.ts";
 
-const LONG = Boolean(process.env["STEWARD_TEST_LONG"]);
-const STOPS = LONG ? 100 : 3;
-const STARTS = LONG ? 50 : 4;
+const STOPS = isLongRun ? 100 : 3;
+const STARTS = isLongRun ? 50 : 4;
 /**
  * Requests in flight finish within this time; of several stops the median keeps it, since a busy
  * machine may hold up one.

@@ -11,17 +11,17 @@ import {
   startDaemon,
   temporaryFolder,
 } from "../contract/daemon.ts";
+import { isLongRun } from "../support/long-run.ts";
 
-const LONG = Boolean(process.env["STEWARD_TEST_LONG"]);
-const LORIS = LONG ? 2_000 : 100;
-const SLOW_READERS = LONG ? 24 : 8;
+const LORIS = isLongRun ? 2_000 : 100;
+const SLOW_READERS = isLongRun ? 24 : 8;
 /** As the listener's limits say: time for a head, time for an answer that does not move. */
 const HEADER_MS = 10_000;
 const STALL_MS = 30_000;
 /** What the machine may add to a limit. */
 const GRACE_MS = 3_000;
 const DRIP_MS = 500;
-const PROBES = LONG ? 300 : 150;
+const PROBES = isLongRun ? 300 : 150;
 /** For all heads that never end. */
 const MEMORY_MIB = 64;
 /**
@@ -146,7 +146,7 @@ async function leastOf(agent: Agent): Promise<{ p50: number; p99: number; failed
 }
 
 function say(text: string): void {
-  if (LONG) process.stdout.write(`${text}\n`);
+  if (isLongRun) process.stdout.write(`${text}\n`);
 }
 
 describe("slow clients", () => {
@@ -207,9 +207,9 @@ describe("slow clients", () => {
     );
     // What a job has to say fits the system's buffers: a watcher that does not read it is an idle
     // connection, not a stalled one.
-    if (LONG) await expectCut(readers, readersOpenedAtMs);
+    if (isLongRun) await expectCut(readers, readersOpenedAtMs);
     // Times belong to a quiet machine.
-    if (LONG) expectHarmless(baseline, under);
+    if (isLongRun) expectHarmless(baseline, under);
     for (const socket of [...readers, ...watchers]) socket.destroy();
     kept.destroy();
     fresh.destroy();

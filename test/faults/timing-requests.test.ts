@@ -10,12 +10,12 @@ import { smallArchive, writeFiles } from "../contract/corpus.ts";
 import { removeTemporaryFolders, temporaryFolder } from "../contract/daemon.ts";
 import { startVault, type VaultDaemon } from "../contract/vault.ts";
 import { LEAKAGE_BAR, welch } from "../support/welch.ts";
+import { isLongRun } from "../support/long-run.ts";
 
-const LONG = Boolean(process.env["STEWARD_TEST_LONG"]);
 /** Of each class, in each try. */
-const SAMPLES = LONG ? 5_000 : 1_000;
+const SAMPLES = isLongRun ? 5_000 : 1_000;
 /** What leaks does so each time; a busy machine does not. */
-const TRIES = LONG ? 3 : 5;
+const TRIES = isLongRun ? 3 : 5;
 /** Of the control, whose tries are added up: beside other work one alone is too coarse. */
 const CONTROL_TRIES = 40;
 const WARM_UP = 50;
@@ -128,7 +128,7 @@ async function leastOf(
   let least = Infinity;
   for (let tries = 0; tries < TRIES && least >= LEAKAGE_BAR; tries += 1)
     least = Math.min(least, Math.abs(welch(...(await timesOf(classes, statuses)), KEPT)));
-  if (LONG)
+  if (isLongRun)
     process.stdout.write(
       `${expect.getState().currentTestName ?? ""}: ${SAMPLES} requests of each class, |t| ${least.toFixed(2)}\n`,
     );
@@ -232,7 +232,7 @@ describe("the time of a refusal", { timeout: 1_800_000 }, () => {
       all = [joined(all[0], more[0]), joined(all[1], more[1])];
       most = Math.max(...[more, all].map((times) => Math.abs(welch(...times, KEPT))));
     }
-    if (LONG)
+    if (isLongRun)
       process.stdout.write(`a list of mounts and an unknown token: |t| ${most.toFixed(2)}\n`);
     expect(most).toBeGreaterThan(LEAKAGE_BAR);
   });

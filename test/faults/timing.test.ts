@@ -9,12 +9,12 @@ import { describe, expect, it } from "vitest";
 import { equalSecrets } from "../../src/kernel/base/secret.ts";
 import { median } from "../soak/statistics.ts";
 import { LEAKAGE_BAR, welch } from "../support/welch.ts";
+import { isLongRun } from "../support/long-run.ts";
 
 const root = join(import.meta.dirname, "../..");
-const LONG = Boolean(process.env["STEWARD_TEST_LONG"]);
-const SAMPLES = LONG ? 100_000 : 4_000;
+const SAMPLES = isLongRun ? 100_000 : 4_000;
 /** A quiet machine passes the first time; noise fails now and then, a leak always. */
-const TRIES = LONG ? 3 : 6;
+const TRIES = isLongRun ? 3 : 6;
 /** Rounds in one sample, so that the clock's own step does not decide. */
 const ROUNDS = 4;
 
@@ -133,7 +133,7 @@ describe("the comparison of secrets", () => {
 
   it("takes the same time wherever the difference is: Welch's t stays under 4.5", () => {
     const { t, pair } = leastOf(equalSecrets, secret);
-    if (LONG)
+    if (isLongRun)
       process.stdout.write(`${SAMPLES} samples a class: worst |t| ${t.toFixed(2)} (${pair})\n`);
     expect([t < LEAKAGE_BAR, t, pair]).toEqual([true, t, pair]);
   });

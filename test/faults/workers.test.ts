@@ -15,9 +15,9 @@ import {
 } from "../contract/daemon.ts";
 import { log, task } from "../kernel/pool/fixture-tasks.ts";
 import { ENDLESS_WIDTHS, pdf } from "../support/documents.ts";
+import { isLongRun } from "../support/long-run.ts";
 
-const LONG = Boolean(process.env["STEWARD_TEST_LONG"]);
-const ROUNDS = LONG ? 50 : 2;
+const ROUNDS = isLongRun ? 50 : 2;
 const HEAP_MB = 32;
 const THREADS = 2;
 /**

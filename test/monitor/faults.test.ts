@@ -9,6 +9,7 @@ import type { ApiState } from "../../src/monitor/capability/operation.ts";
 import { allCollectors } from "../../src/monitor/collectors/all.ts";
 import { createStageClock, startStage, type Stage } from "./stage.ts";
 import { everyCollector, headscaleNetwork, stageHttp, tailscaleNetwork } from "./stage-options.ts";
+import { isLongRun } from "../support/long-run.ts";
 
 const log = createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 });
 const MINUTE_MS = 60_000;
@@ -82,11 +83,10 @@ const FAULTS: Readonly<
 };
 
 /**
- * Faults much like another one of the list; each costs seconds. They are left out unless
- * `STEWARD_TEST_LONG` is set.
+ * Faults much like another one of the list; each costs seconds. The long run alone meets them.
  */
 const ALIKE: ReadonlySet<string> = new Set(
-  process.env["STEWARD_TEST_LONG"] ? [] : ["429", "429 with a date", "the page of a proxy"],
+  isLongRun ? [] : ["429", "429 with a date", "the page of a proxy"],
 );
 const met: readonly string[] = Object.keys(FAULTS).filter((name) => !ALIKE.has(name));
 

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { withoutPluginHost } from "../support/plugin-host.ts";
 import { spawn } from "../support/spawn.ts";
+import { isLongRun } from "../support/long-run.ts";
 
 const root = join(import.meta.dirname, "../..");
-const isLong = process.env["STEWARD_TEST_LONG"] === "1";
 const TEN_MINUTES = 10 * 60_000;
 
 /** Each with as little to do as it can be told, and what it prints last. */
@@ -44,7 +44,7 @@ async function run(file: string, args: readonly string[]) {
 }
 
 // A bar that is missed with so little to do, beside other tests, is no failure: that ends 1, too.
-describe.skipIf(!isLong)("benches with little to do (minutes: npm run test:long)", () => {
+describe.skipIf(!isLongRun)("benches with little to do (minutes: npm run test:long)", () => {
   beforeAll(() => {
     execFileSync("npm", ["run", "-s", "build:plugin"], { cwd: root });
   });

@@ -3,12 +3,12 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { isLongRun } from "../support/long-run.ts";
 
 const root = join(import.meta.dirname, "../..");
-const isLong = process.env["STEWARD_TEST_LONG"] === "1";
 const TWENTY_MINUTES = 20 * 60_000;
 
-describe.skipIf(!isLong)("two releases of one commit (minutes: npm run test:long)", () => {
+describe.skipIf(!isLongRun)("two releases of one commit (minutes: npm run test:long)", () => {
   const folders = [
     mkdtempSync(join(tmpdir(), "steward-test-")),
     mkdtempSync(join(tmpdir(), "steward-release-")),

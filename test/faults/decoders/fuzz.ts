@@ -3,10 +3,10 @@
  * number alone, so that one that failed can be run again.
  */
 import { expect } from "vitest";
+import { isLongRun } from "../../support/long-run.ts";
 
-const LONG = Boolean(process.env["STEWARD_TEST_LONG"]);
 /** Of one decoder: all together ten seconds, or two minutes each in the long run. */
-export const FUZZ_MS = LONG ? 120_000 : 700;
+export const FUZZ_MS = isLongRun ? 120_000 : 700;
 /** CPU time of one input; it also finds expressions that take exponential time. */
 const MAX_CASE_MS = 1_000;
 const MAX_MUTATIONS = 8;

@@ -18,10 +18,11 @@ import {
   type Daemon,
 } from "../../contract/daemon.ts";
 import { suggestion } from "../../support/ai-provider.ts";
+import { isLongRun } from "../../support/long-run.ts";
 
 afterAll(removeTemporaryFolders);
 
-const KILLS = process.env["STEWARD_TEST_LONG"] ? 40 : 5;
+const KILLS = isLongRun ? 40 : 5;
 const PAPERS = 30;
 
 const documentsOf = ({ estate }: Paperless) => [...estate.documents.values()];

@@ -16,8 +16,9 @@ import {
   syncAndAnalyse,
   trashed,
 } from "../../contract/paperless-estate.ts";
+import { isLongRun } from "../../support/long-run.ts";
 
-const KILLS = process.env["STEWARD_TEST_LONG"] ? 60 : 6;
+const KILLS = isLongRun ? 60 : 6;
 const GROUPS = 40;
 const SIZE = 3;
 

@@ -23,8 +23,9 @@ import {
   people,
   temporaryFolder,
 } from "../../kernel/state/fixtures/tables.ts";
+import { isLongRun } from "../../support/long-run.ts";
 
-const CASES = process.env["STEWARD_TEST_LONG"] === undefined ? 60 : 500;
+const CASES = isLongRun ? 500 : 60;
 const root = Buffer.alloc(32, 9);
 const sealedTables = [people, defineTable({ ...numbers, sealed: true }), pairs];
 

@@ -15,6 +15,7 @@ import {
   quietLog,
   temporaryFolder,
 } from "../../kernel/state/fixtures/tables.ts";
+import { isLongRun } from "../../support/long-run.ts";
 
 const injected = vi.hoisted(() => {
   const state = { failAt: 0, calls: 0, code: "EIO" };
@@ -62,10 +63,7 @@ vi.mock("node:fs/promises", async (original) =>
   ]),
 );
 
-const CODES =
-  process.env["STEWARD_TEST_LONG"] === undefined
-    ? ["EIO", "EACCES"]
-    : ["EIO", "EACCES", "ENOSPC", "EMFILE"];
+const CODES = isLongRun ? ["EIO", "EACCES", "ENOSPC", "EMFILE"] : ["EIO", "EACCES"];
 /** Error codes by what the system says to opening a file. */
 const TOLD: Readonly<Record<string, string>> = {
   EACCES: "denied",

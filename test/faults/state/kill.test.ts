@@ -7,8 +7,9 @@ import { createStateFactory } from "../../../src/kernel/state/state-factory.ts";
 import { numberedTable, payloadOf } from "../../kernel/state/fixtures/numbered.ts";
 import { quietLog, temporaryFolder } from "../../kernel/state/fixtures/tables.ts";
 import { spawn } from "../../support/spawn.ts";
+import { isLongRun } from "../../support/long-run.ts";
 
-const KILLS = process.env["STEWARD_TEST_LONG"] === undefined ? 20 : 200;
+const KILLS = isLongRun ? 200 : 20;
 const writer = fileURLToPath(new URL("../../kernel/state/fixtures/writer.ts", import.meta.url));
 
 /**

@@ -10,8 +10,9 @@ import { contents, dice, fillStore } from "../../kernel/state/fixtures/damage.ts
 import { HEADS, recordCommits, tornFile } from "../../kernel/state/fixtures/lost-writes.ts";
 import type { Commit, Reached } from "../../kernel/state/fixtures/lost-writes.ts";
 import { numbers, openEnv, temporaryFolder } from "../../kernel/state/fixtures/tables.ts";
+import { isLongRun } from "../../support/long-run.ts";
 
-const SEEDS = process.env["STEWARD_TEST_LONG"] === undefined ? 60 : 1_000;
+const SEEDS = isLongRun ? 1_000 : 60;
 /** Seeds that share a store, each with a commit of its own. */
 const COMMITS = 20;
 const reaches: readonly Reached[] = ["some pages", "some sectors", "some sectors", "all pages"];

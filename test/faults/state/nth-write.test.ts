@@ -9,8 +9,9 @@ import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { createStateFactory } from "../../../src/kernel/state/state-factory.ts";
 import { numberedTable } from "../../kernel/state/fixtures/numbered.ts";
 import { quietLog, temporaryFolder } from "../../kernel/state/fixtures/tables.ts";
+import { isLongRun } from "../../support/long-run.ts";
 
-const LIMITS = process.env["STEWARD_TEST_LONG"] === undefined ? 6 : 60;
+const LIMITS = isLongRun ? 60 : 6;
 /** A shell's `ulimit -f` counts in these. */
 const BLOCK_BYTES = 512;
 

@@ -11,8 +11,9 @@ import { createStateFactory } from "../../../src/kernel/state/state-factory.ts";
 import { sealedTable } from "../../kernel/state/fixtures/sealed.ts";
 import { quietLog, temporaryFolder } from "../../kernel/state/fixtures/tables.ts";
 import { spawn } from "../../support/spawn.ts";
+import { isLongRun } from "../../support/long-run.ts";
 
-const KILLS = process.env["STEWARD_TEST_LONG"] === undefined ? 8 : 100;
+const KILLS = isLongRun ? 100 : 8;
 const rewrapper = fileURLToPath(
   new URL("../../kernel/state/fixtures/rewrapper.ts", import.meta.url),
 );

@@ -16,8 +16,9 @@ import {
 } from "../../contract/daemon.ts";
 import type { Daemon } from "../../contract/daemon.ts";
 import { median } from "../../soak/statistics.ts";
+import { isLongRun } from "../../support/long-run.ts";
 
-const ENDS = process.env["STEWARD_TEST_LONG"] === undefined ? 4 : 40;
+const ENDS = isLongRun ? 40 : 4;
 /**
  * Two seconds for a change that is being stored, one for output, and the end itself; in the median,
  * since a busy machine may hold up one end.

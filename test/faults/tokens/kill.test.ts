@@ -18,8 +18,9 @@ import {
   type VaultDaemon,
 } from "../../contract/vault.ts";
 import { median } from "../../soak/statistics.ts";
+import { isLongRun } from "../../support/long-run.ts";
 
-const ROUNDS = process.env["STEWARD_TEST_LONG"] === undefined ? 3 : 100;
+const ROUNDS = isLongRun ? 100 : 3;
 /**
  * Mints under way when the daemon dies; each has a repository of its own, by which its token is
  * known again.

@@ -23,8 +23,9 @@ import { configure, startCodeHost, startVault } from "../../contract/vault.ts";
 import { quietLog } from "../../kernel/state/fixtures/tables.ts";
 import { LAUNCHER } from "../../support/launcher.ts";
 import { spawn } from "../../support/spawn.ts";
+import { isLongRun } from "../../support/long-run.ts";
 
-const KILLS = process.env["STEWARD_TEST_LONG"] === undefined ? 4 : 40;
+const KILLS = isLongRun ? 40 : 4;
 const LEASES = 60;
 const rotator = join(import.meta.dirname, "fixtures/key-rotator.ts");
 

@@ -37,8 +37,9 @@ import {
 } from "../../contract/vault.ts";
 import { LAUNCHER } from "../../support/launcher.ts";
 import { spawn } from "../../support/spawn.ts";
+import { isLongRun } from "../../support/long-run.ts";
 
-const KILLS = process.env["STEWARD_TEST_LONG"] === undefined ? 5 : 50;
+const KILLS = isLongRun ? 50 : 5;
 const ROOT_LINE = /root token[^:]*: (\S+)/;
 
 afterAll(removeTemporaryFolders);

@@ -21,9 +21,10 @@ import {
 import { open, startShamir, startUnsealed, unseal } from "../../contract/shamir.ts";
 import { quietLog } from "../../kernel/state/fixtures/tables.ts";
 import { filesOf, found } from "../canaries.ts";
+import { isLongRun } from "../../support/long-run.ts";
 
 const holder = join(import.meta.dirname, "fixtures/share-holder.ts");
-const KILLS = process.env["STEWARD_TEST_LONG"] === undefined ? 4 : 40;
+const KILLS = isLongRun ? 40 : 4;
 
 let holders: readonly string[];
 /** The folder of a store in use, and nobody running on it. */

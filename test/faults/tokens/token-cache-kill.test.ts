@@ -7,8 +7,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, expect, it } from "vitest";
 import { removeTemporaryFolders } from "../../contract/daemon.ts";
 import { configure, startCodeHost, startVault, type VaultDaemon } from "../../contract/vault.ts";
+import { isLongRun } from "../../support/long-run.ts";
 
-const ROUNDS = process.env["STEWARD_TEST_LONG"] === undefined ? 4 : 60;
+const ROUNDS = isLongRun ? 60 : 4;
 /** Leases of one token. */
 const HOLDERS = 12;
 

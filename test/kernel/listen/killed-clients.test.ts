@@ -6,9 +6,10 @@ import { spawn } from "../../support/spawn.ts";
 import { bodyLength } from "./raw-client.ts";
 import { tlsListener } from "./tls-listener.ts";
 import { hasOpenssl, makePair, testFolder, writePair } from "./test-certificates.ts";
+import { isLongRun } from "../../support/long-run.ts";
 
 /** Of some 300 kills one leaves a connection that Node takes for open. */
-const KILLS = process.env["STEWARD_TEST_LONG"] ? 1_000 : 8;
+const KILLS = isLongRun ? 1_000 : 8;
 const load = fileURLToPath(new URL("./fixtures/load.ts", import.meta.url));
 
 it.skipIf(!hasOpenssl)(

@@ -35,9 +35,10 @@ import {
   temporaryFolder,
 } from "./fixtures/tables.ts";
 import { spawn } from "../../support/spawn.ts";
+import { isLongRun } from "../../support/long-run.ts";
 
 /** An unguarded backup lost a row about once in a hundred. */
-const ROUNDS = process.env["STEWARD_TEST_LONG"] === "1" ? 200 : 10;
+const ROUNDS = isLongRun ? 200 : 10;
 const never = new AbortController().signal;
 const spec = { name: "test", tables: allTables, schema: 1, derived: false, maxBytes: 2 ** 30 };
 

@@ -10,8 +10,9 @@ import { LAUNCHER } from "../../support/launcher.ts";
 import { withoutPluginHost } from "../../support/plugin-host.ts";
 import { spawn } from "../../support/spawn.ts";
 import { MOUNT, type PluginEstate, startPluginEstate } from "./estate.ts";
+import { isLongRun } from "../../support/long-run.ts";
 
-const KILLS = process.env["STEWARD_TEST_LONG"] ? 100 : 20;
+const KILLS = isLongRun ? 100 : 20;
 const MIB = 1024 * 1024;
 
 /** The answer of gRPC to a call of any bytes. */

@@ -10,8 +10,9 @@ import { createLeases } from "../../../../src/tokens/vault/leases/leases.ts";
 import { quietLog, temporaryFolder } from "../../../kernel/state/fixtures/tables.ts";
 import { openLeaseEnv } from "./fixtures/bench.ts";
 import { spawn } from "../../../support/spawn.ts";
+import { isLongRun } from "../../../support/long-run.ts";
 
-const KILLS = process.env["STEWARD_TEST_LONG"] ? 100 : 5;
+const KILLS = isLongRun ? 100 : 5;
 const minter = fileURLToPath(new URL("./fixtures/minter.ts", import.meta.url));
 
 /**
