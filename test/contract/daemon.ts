@@ -186,6 +186,11 @@ export async function scrape(
   return await (await fetch(`http://${address}/metrics`, { headers })).text();
 }
 
+/** A metric without labels on the pull endpoint; NaN when it is not there. */
+export async function scrapeValue(daemon: Pick<Daemon, "stderr">, name: string): Promise<number> {
+  return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(await scrape(daemon))?.[1] ?? Number.NaN);
+}
+
 /** A REST answer with its parsed body. */
 export interface Rest {
   readonly status: number;

@@ -9,18 +9,12 @@ import {
   type Daemon,
   removeTemporaryFolders,
   rest,
+  scrapeValue,
   startDaemon,
   temporaryFolder,
 } from "../contract/daemon.ts";
 import { hasOpenssl, makePairIn, writePair } from "../kernel/listen/test-certificates.ts";
-import {
-  slowBodies,
-  slowHeads,
-  unreadAnswers,
-  watches,
-  type Attack,
-  type Target,
-} from "../support/attacks.ts";
+import { ATTACKS, PULL_ENDPOINT, type Attack, type AttackName } from "../support/attacks.ts";
 import { OWNER_KINDS, ownerCalls, PROBE_KINDS } from "../support/owner-calls.ts";
 import { isLongRun } from "../support/long-run.ts";
 
@@ -30,13 +24,6 @@ const ROUNDS = isLongRun ? 100 : 30;
 /** Of each kind of call of the owner. */
 const SERVED = 0.98;
 
-const ATTACKS: Readonly<Record<string, (target: Target) => Promise<Attack>>> = {
-  "2,000 slow heads": (target) => slowHeads(target, 2_000),
-  "2,000 slow bodies": (target) => slowBodies(target, 2_000),
-  "300 half-sent bodies": (target) => slowBodies(target, 300),
-  "800 unread answers": (target) => unreadAnswers(target, 800),
-  "285 watches over 3 connections": (target) => watches(target, { count: 285, sessions: 3 }),
-};
 /** What the normal run shows: the harder way of each. */
 const SHOWN = new Set([
   "2,000 slow heads, h1, TLS",
@@ -46,7 +33,7 @@ const SHOWN = new Set([
   "285 watches over 3 connections, h2, plain",
 ]);
 
-const VARIANTS = Object.keys(ATTACKS)
+const VARIANTS = (Object.keys(ATTACKS) as AttackName[])
   .flatMap((attack) =>
     (["h1", "h2"] as const).flatMap((version) =>
       [false, true].map((tls) => ({
@@ -68,7 +55,7 @@ async function start(tls: boolean): Promise<Daemon> {
     ? writePair(temporaryFolder(), makePairIn(temporaryFolder(), "hold"))
     : undefined;
   return await startDaemon({
-    config: folderConfig(temporaryFolder(), archive),
+    config: folderConfig(temporaryFolder(), archive, PULL_ENDPOINT),
     env: {
       STEWARD_AUTH__TOKEN: TOKEN,
       ...(certificates === undefined
@@ -99,12 +86,21 @@ describe("the owner is served and every probe answered", () => {
     await calls.round();
     // The strangers come while the owner calls, and the owner goes on calling once they are all
     // there.
-    const coming = ATTACKS[attack]?.({ url: daemon.url, version });
-    for (let round = 0; round < ROUNDS; round += 1) await calls.round();
+    const { begin, gauge, atLeast } = ATTACKS[attack];
+    let most = 0;
+    const callRounds = async (): Promise<void> => {
+      for (let round = 0; round < ROUNDS; round += 1) {
+        await calls.round();
+        most = Math.max(most, await scrapeValue(daemon, gauge));
+      }
+    };
+    const coming = begin({ url: daemon.url, version });
+    await callRounds();
     const strangers = await coming;
-    for (let round = 0; round < ROUNDS; round += 1) await calls.round();
-    const standing = strangers?.standing() ?? 0;
-    strangers?.stop();
+    await callRounds();
+    const standing = strangers.standing();
+    strangers.stop();
+    expect(most, gauge).toBeGreaterThanOrEqual(atLeast);
     // Without a restart, and at once.
     const after = ownerCalls(daemon.url, TOKEN);
     await after.round();
@@ -122,7 +118,7 @@ describe("the owner is served and every probe answered", () => {
     );
     if (isLongRun)
       process.stdout.write(
-        `${attack}, ${version}, ${tls ? "TLS" : "plain"}: ${standing} still stand; ${JSON.stringify(told)}\n`,
+        `${attack}, ${version}, ${tls ? "TLS" : "plain"}: ${standing} still stand, ${gauge} ${most}; ${JSON.stringify(told)}\n`,
       );
     for (const kind of OWNER_KINDS)
       expect([
@@ -158,13 +154,15 @@ describe("strangers who do no harm", () => {
 });
 
 async function underAttack(
-  attack: string,
+  attack: AttackName,
   version: "h1" | "h2",
 ): Promise<{ daemon: Daemon; attackers: Attack }> {
   const daemon = daemons.plain;
-  const attackers =
-    daemon === undefined ? undefined : await ATTACKS[attack]?.({ url: daemon.url, version });
-  if (daemon === undefined || attackers === undefined)
-    throw new Error("no daemon or no such attack");
+  if (daemon === undefined) throw new Error("no daemon");
+  const { begin, gauge, atLeast } = ATTACKS[attack];
+  const attackers = await begin({ url: daemon.url, version });
+  await expect
+    .poll(() => scrapeValue(daemon, gauge), { interval: 50 })
+    .toBeGreaterThanOrEqual(atLeast);
   return { daemon, attackers };
 }

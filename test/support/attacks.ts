@@ -21,20 +21,61 @@ export interface Target {
 
 /** Clients under way. */
 export interface Attack {
-  /** Connections or streams that were opened, also those that are closed by now. */
-  readonly opened: number;
-  /** Those that still stand. */
+  /** Connections or streams that are still open. */
   standing(): number;
   /** Ends what is left. */
   stop(): void;
 }
+
+/** An attack, and what shows in the daemon's metrics that it is one. */
+interface AttackKind {
+  begin(target: Target): Promise<Attack>;
+  /** Gauge of the gateway, which attackers that were only refused would leave low. */
+  readonly gauge: `svc_gateway_${"connections" | "requests_in_flight" | "streams"}`;
+  /** What it shows at least: half of all connections, all requests of strangers, their watches. */
+  readonly atLeast: number;
+}
+
+/** Attacks by name, with the limits as shipped. */
+export const ATTACKS = {
+  "2,000 slow heads": {
+    begin: (target) => slowHeads(target, 2_000),
+    gauge: "svc_gateway_connections",
+    atLeast: 512,
+  },
+  "2,000 slow bodies": {
+    begin: (target) => slowBodies(target, 2_000),
+    gauge: "svc_gateway_requests_in_flight",
+    atLeast: 32,
+  },
+  "300 half-sent bodies": {
+    begin: (target) => slowBodies(target, 300),
+    gauge: "svc_gateway_requests_in_flight",
+    atLeast: 32,
+  },
+  "800 unread answers": {
+    begin: (target) => unreadAnswers(target, 800),
+    gauge: "svc_gateway_requests_in_flight",
+    atLeast: 32,
+  },
+  "285 watches over 3 connections": {
+    begin: (target) => watches(target, { count: 285, sessions: 3 }),
+    gauge: "svc_gateway_streams",
+    atLeast: 24,
+  },
+} as const satisfies Readonly<Record<string, AttackKind>>;
+
+export type AttackName = keyof typeof ATTACKS;
+
+/** What a daemon's configuration needs to show these gauges. */
+export const PULL_ENDPOINT = 'scrape: { enabled: true, listen: "127.0.0.1:0" }\n';
 
 const DRIP_MS = 500;
 /** Connections that are opened at once: more would only fill the system's own queue. */
 const AT_ONCE = 100;
 
 /** Heads that come a byte at a time and never end. */
-export function slowHeads(target: Target, count: number): Promise<Attack> {
+function slowHeads(target: Target, count: number): Promise<Attack> {
   const begin =
     target.version === "h1"
       ? "GET /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
@@ -42,12 +83,12 @@ export function slowHeads(target: Target, count: number): Promise<Attack> {
   return connections(target, count, (socket) => drip(socket, begin));
 }
 
-/** Bodies that come a byte at a time and never end, to a path that anybody may post to. */
-export function slowBodies(
-  target: Target,
-  count: number,
-  path = "/v1/auth/approle/login",
-): Promise<Attack> {
+/**
+ * Bodies that come a byte at a time and never end, to a path whose token may stand in its body: it
+ * waits for that of every stranger.
+ */
+function slowBodies(target: Target, count: number): Promise<Attack> {
+  const path = "/v1/sys/wrapping/unwrap";
   if (target.version === "h1")
     return connections(target, count, (socket) =>
       drip(
@@ -68,12 +109,9 @@ export function slowBodies(
   });
 }
 
-/** Answers that are asked for and not read. */
-export function unreadAnswers(
-  target: Target,
-  count: number,
-  path = "/v1/sys/seal-status",
-): Promise<Attack> {
+/** Answers that are asked for and not read; together larger than what the system keeps for a client. */
+function unreadAnswers(target: Target, count: number): Promise<Attack> {
+  const path = "/v1/sys/internal/specs/openapi";
   if (target.version === "h1") {
     return connections(target, count, (socket) => {
       socket.pause();
@@ -89,10 +127,7 @@ export function unreadAnswers(
 }
 
 /** gRPC health watches; over HTTP/1.1 by gRPC-Web, one on each connection. */
-export function watches(
-  target: Target,
-  options: { count: number; sessions: number },
-): Promise<Attack> {
+function watches(target: Target, options: { count: number; sessions: number }): Promise<Attack> {
   const path = "/grpc.health.v1.Health/Watch";
   if (target.version === "h1") {
     const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/grpc-web+proto\r\nContent-Length: 5\r\n\r\n`;
@@ -286,7 +321,6 @@ async function connections(
     }
   }
   return {
-    opened,
     standing: () => sockets.filter((socket) => !socket.closed).length,
     stop: () => sockets.forEach((socket) => socket.destroy()),
   };
@@ -321,7 +355,6 @@ async function streams(
     }
   }
   return {
-    opened: opened.length,
     standing: () =>
       opened.filter((stream) => !stream.closed && stream.rstCode === constants.NGHTTP2_NO_ERROR)
         .length,
