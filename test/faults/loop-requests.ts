@@ -49,6 +49,9 @@ function filled(
   return Buffer.from(parts.join(""));
 }
 
+/** Values and members that every limit of their number allows. */
+const WITHIN = 9_900;
+
 /** JSON bodies of up to that many bytes, by what is costly about them. */
 function jsonBodies(bytes: number): Readonly<Record<string, () => Uint8Array>> {
   const long = (text: string, before = '{"x":"', after = '"}'): Uint8Array =>
@@ -57,7 +60,7 @@ function jsonBodies(bytes: number): Readonly<Record<string, () => Uint8Array>> {
     "300,000 unknown names": () => filled(bytes, '{"k":1', (at) => `,"n${at}":1`, "}", 300_000),
     "99,000 unknown names": () => filled(bytes, '{"k":1', (at) => `,"n${at}":1`, "}", 99_000),
     "unknown names near known ones": () =>
-      filled(bytes, '{"k":1', (at) => `,"tokem${at.toString(36).padStart(52, "o")}":1`, "}"),
+      filled(bytes, '{"k":1', (at) => `,"tokem${at.toString(36).padStart(52, "0")}":1`, "}"),
     "99,000 long names": () =>
       filled(bytes, '{"k":1', (at) => `,"${String(at).padStart(300, "n")}":1`, "}", 99_000),
     "one name 99,000 times": () => filled(bytes, '{"k":1', () => ',"a":1', "}", 99_000),
@@ -89,6 +92,41 @@ function jsonBodies(bytes: number): Readonly<Record<string, () => Uint8Array>> {
     "a string with a mistake at its end": () => long("a", '{"x":"', '\u0001"}'),
     "bytes that are no UTF-8 at the end": () => Buffer.concat([long("é"), Buffer.from([0xff])]),
     "commas and spaces": () => long(",   ", '{"x":[', "]}"),
+    "9,900 unknown names": () => filled(bytes, '{"k":1', (at) => `,"n${at}":1`, "}", WITHIN),
+    "9,900 unknown names near known ones": () =>
+      filled(
+        bytes,
+        '{"k":1',
+        (at) => `,"tokem${at.toString(36).padStart(52, "0")}":1`,
+        "}",
+        WITHIN,
+      ),
+    "9,900 names of 250 bytes": () =>
+      filled(bytes, '{"k":1', (at) => `,"${String(at).padStart(250, "n")}":1`, "}", WITHIN),
+    "9,900 numbers of 250 digits": () =>
+      filled(bytes, '{"x":[1', () => `,${"7".repeat(250)}`, "]}", WITHIN),
+    "9,900 objects": () => filled(bytes, '{"x":[1', () => ",{}", "]}", WITHIN),
+    "9,900 strings as long as fit": () =>
+      filled(bytes, '{"x":[1', () => `,"${"é".repeat(bytes / 2 / 10_000 - 4)}"`, "]}", WITHIN),
+    "9,900 names as long as fit": () =>
+      filled(
+        bytes,
+        '{"k":1',
+        (at) => `,"${String(at).padStart(Math.floor(bytes / 10_000) - 6, "n")}":1`,
+        "}",
+        WITHIN,
+      ),
+    "300 lists, 30 deep": () =>
+      filled(bytes, '{"x":[1', () => `,${"[".repeat(30)}${"]".repeat(30)}`, "]}", 300),
+    "ten objects of 9,800 names": () =>
+      filled(
+        bytes,
+        '{"x":[1',
+        () =>
+          `,${Buffer.from(filled(bytes, '{"k":1', (at) => `,"n${at}":1`, "}", 9_799)).toString()}`,
+        "]}",
+        10,
+      ),
     backslashes: () => long("\\", '{"x":"', ""),
     quotes: () => long('"', "", ""),
   };
@@ -103,12 +141,22 @@ function varint(value: number): number[] {
 }
 
 /** One unit over and over. */
-export function repeated(unit: readonly number[], bytes: number = REST_BYTES): Uint8Array {
+export function repeated(unit: readonly number[], bytes: number = REST_BYTES - 64): Uint8Array {
   return Buffer.alloc(Math.floor(bytes / unit.length) * unit.length, Uint8Array.from(unit));
 }
 
 /** Fields of `steward.tokens.v1.MintTokenRequest`. */
 const mintFields: Readonly<Record<string, () => Uint8Array>> = {
+  "9,900 unknown numbers": () => repeated([0xa0, 0x06, 1], 3 * WITHIN),
+  "9,900 unknown texts": () =>
+    repeated([0xa2, 0x06, ...varint(400), ...Buffer.alloc(400, 97)], 404 * WITHIN),
+  "9,900 numbers over one another": () => repeated([0x10, 1], 2 * WITHIN),
+  "9,900 texts in a list": () =>
+    repeated([0x22, ...varint(400), ...Buffer.alloc(400, 97)], 403 * WITHIN),
+  "9,900 numbers in a list": () => repeated([0x28, 1], 2 * WITHIN),
+  "9,900 packed numbers": () =>
+    Buffer.concat([Uint8Array.from([0x2a, ...varint(WITHIN)]), Buffer.alloc(WITHIN, 1)]),
+  "3,000 entries of maps": () => mapEntries(3_000),
   "unknown numbers": () => repeated([0xa0, 0x06, 1]),
   "unknown texts": () => repeated([0xa2, 0x06, 0]),
   "nested groups": () => repeated([0xa3, 0x06]),
@@ -117,18 +165,21 @@ const mintFields: Readonly<Record<string, () => Uint8Array>> = {
   "short texts in lists": () => repeated([0x22, 0]),
   "packed numbers": () =>
     Buffer.concat([
-      Uint8Array.from([0x2a, ...varint(REST_BYTES - 16)]),
-      Buffer.alloc(REST_BYTES - 16, 1),
+      Uint8Array.from([0x2a, ...varint(REST_BYTES - 80)]),
+      Buffer.alloc(REST_BYTES - 80, 1),
     ]),
   "empty entries of maps": () => repeated([0x32, 0]),
   "numbers in lists": () => repeated([0x28, 1]),
-  "entries of maps": () =>
-    Buffer.concat(
-      Array.from({ length: 400_000 }, (_, at) =>
-        Buffer.from([0x32, 8, 0x0a, 4, ...Buffer.from(at.toString(36).padStart(4, "0")), 0x12, 0]),
-      ),
-    ),
+  "entries of maps": () => mapEntries(400_000),
 };
+
+function mapEntries(count: number): Uint8Array {
+  return Buffer.concat(
+    Array.from({ length: count }, (_, at) =>
+      Buffer.from([0x32, 8, 0x0a, 4, ...Buffer.from(at.toString(36).padStart(4, "0")), 0x12, 0]),
+    ),
+  );
+}
 
 /** The whole table. */
 export function nastyRequests(): NastyTable {
@@ -158,16 +209,13 @@ export function nastyRequests(): NastyTable {
       body: body(),
     }));
   }
-  for (const [name, body] of Object.entries(jsonBodies(2 * MIB)))
+  for (const [name, body] of Object.entries(jsonBodies(OPEN_BYTES - 64))) {
     add(`Vault, unwrap without a token, ${name}`, () => ({
       path: "/v1/sys/wrapping/unwrap",
       body: body(),
     }));
-  for (const [name, body] of Object.entries(jsonBodies(OPEN_BYTES - 64)))
-    add(`Vault, login of at most 64 KiB, ${name}`, () => ({
-      path: "/v1/auth/approle/login",
-      body: body(),
-    }));
+    add(`Vault, login, ${name}`, () => ({ path: "/v1/auth/approle/login", body: body() }));
+  }
   const vault = (
     name: string,
     path: string,
@@ -175,18 +223,117 @@ export function nastyRequests(): NastyTable {
     more: Partial<NastyRequest> = {},
   ): void =>
     add(`Vault, ${name}`, () => ({ path: `/v1/${path}`, token: true, body: body(), ...more }));
+  /** What a permission set and a mint need; other paths ignore it. */
+  const ORG = { org_name: "example-org" };
   const list = (field: string, item: (at: number) => string, items = 99_000): Uint8Array =>
-    Buffer.from(JSON.stringify({ [field]: Array.from({ length: items }, (_, at) => item(at)) }));
-  const commas = (field: string, item: string): Uint8Array =>
     Buffer.from(
-      JSON.stringify({ [field]: item.repeat(Math.floor((VAULT_BYTES - 64) / item.length)) }),
+      JSON.stringify({ ...ORG, [field]: Array.from({ length: items }, (_, at) => item(at)) }),
     );
-  const pairs = (field: string): Uint8Array =>
+  const commas = (field: string, item: string, items?: number): Uint8Array =>
     Buffer.from(
       JSON.stringify({
-        [field]: Object.fromEntries(Array.from({ length: 49_000 }, (_, at) => [`k${at}`, "read"])),
+        ...ORG,
+        [field]: item.repeat(items ?? Math.floor((VAULT_BYTES - 64) / item.length)),
       }),
     );
+  const pairs = (field: string, count = 49_000): Uint8Array =>
+    Buffer.from(
+      JSON.stringify({
+        ...ORG,
+        [field]: Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, "read"])),
+      }),
+    );
+  /** As many as every limit of their number allows fill a body, or a list. */
+  const long = (at: number): string => `v${at}-${"x".repeat(3_000)}`;
+  const fitting = (at: number): string => `V${at}-${"X".repeat(95)}`;
+  vault("capabilities of 9,900 paths", "sys/capabilities-self", () =>
+    list("paths", (at) => `secret/${at}`, WITHIN),
+  );
+  vault("capabilities of 9,900 long paths", "sys/capabilities-self", () =>
+    list("paths", (at) => `secret/${at}/${"x".repeat(1_200)}`, WITHIN),
+  );
+  vault("capabilities of 9,900 fitting paths", "sys/capabilities-self", () =>
+    list("paths", fitting, WITHIN),
+  );
+  vault("9,900 policies", "auth/token/create", () => list("policies", (at) => `p${at}`, WITHIN));
+  vault("9,900 long policies", "auth/token/create", () => list("policies", long, WITHIN));
+  vault("9,900 fitting policies", "auth/token/create", () => list("policies", fitting, WITHIN));
+  vault("9,900 policies between commas", "auth/token/create", () =>
+    commas("policies", "a,", WITHIN),
+  );
+  vault("9,900 pairs of metadata", "auth/token/create", () => pairs("meta", WITHIN));
+  vault("9,900 pairs of metadata between commas", "auth/token/create", () =>
+    Buffer.from(
+      JSON.stringify({ meta: Array.from({ length: WITHIN }, (_, at) => `k${at}=v`).join(",") }),
+    ),
+  );
+  vault("9,900 policies as JSON in a text", "auth/token/create", () =>
+    Buffer.from(
+      JSON.stringify({
+        policies: JSON.stringify(Array.from({ length: WITHIN }, (_, at) => `p${at}`)),
+      }),
+    ),
+  );
+  vault("9,900 networks", "auth/token/roles/r", () =>
+    list("token_bound_cidrs", (at) => `10.${at % 256}.${(at >> 8) % 256}.0/24`, WITHIN),
+  );
+  vault("9,900 allowed policies of a role", "auth/token/roles/r", () =>
+    list("allowed_policies", long, WITHIN),
+  );
+  vault("9,900 fitting policies of a role", "auth/token/roles/r", () =>
+    list("allowed_policies", fitting, WITHIN),
+  );
+  vault("9,900 origins", "sys/config/cors", () =>
+    list("allowed_origins", (at) => `https://o${at}.example`, WITHIN),
+  );
+  vault("9,900 permissions", "github/permissionset/p", () => pairs("permissions", WITHIN));
+  vault("9,900 repositories", "github/permissionset/p", () =>
+    list("repositories", (at) => `r${at}`, WITHIN),
+  );
+  vault("9,900 long repositories", "github/permissionset/p", () =>
+    list("repositories", long, WITHIN),
+  );
+  vault("9,900 fitting repositories", "github/permissionset/p", () =>
+    list("repositories", fitting, WITHIN),
+  );
+  vault("a mint of 9,900 fitting repositories", "github/token", () =>
+    list("repositories", fitting, WITHIN),
+  );
+  vault("9,900 repository ids", "github/permissionset/p", () =>
+    Buffer.from(
+      JSON.stringify({ ...ORG, repository_ids: Array.from({ length: WITHIN }, (_, at) => at + 1) }),
+    ),
+  );
+  vault("9,900 repository ids between commas", "github/permissionset/p", () =>
+    Buffer.from(
+      JSON.stringify({
+        ...ORG,
+        repository_ids: Array.from({ length: WITHIN }, (_, at) => at + 1).join(","),
+      }),
+    ),
+  );
+  vault("a mint of 9,900 long repositories", "github/token", () =>
+    list("repositories", long, WITHIN),
+  );
+  vault("9,900 values to wrap", "sys/wrapping/wrap", () => pairs("x", WITHIN));
+  vault("9,900 texts in a cubbyhole of 64 KiB", "cubbyhole/a", () =>
+    filled(60_000, '{"k":1', (at) => `,"n${at}":"v"`, "}", WITHIN),
+  );
+  vault(
+    "a form of 9,900 pairs",
+    "cubbyhole/a",
+    () => filled(MIB - 64, "k=1", (at) => `&n${at}=v`, "", WITHIN),
+    { headers: FORM_TYPE },
+  );
+  vault(
+    "a form of 1 MiB of escapes",
+    "cubbyhole/a",
+    () => Buffer.from(`a=${"%41".repeat(Math.floor(MIB / 3) - 2)}`),
+    { headers: FORM_TYPE },
+  );
+  vault("a form of 1 MiB of ampersands", "cubbyhole/a", () => Buffer.from("&".repeat(MIB - 1)), {
+    headers: FORM_TYPE,
+  });
   vault("capabilities of 99,000 paths", "sys/capabilities-self", () =>
     list("paths", (at) => `secret/${at}`),
   );
@@ -223,7 +370,9 @@ export function nastyRequests(): NastyTable {
   vault("99,000 repository ids that are none", "github/permissionset/p", () =>
     list("repository_ids", (at) => `r${at}`),
   );
-  vault("a policy of open blocks", "sys/policies/acl/p", () => commas("policy", 'path "a" { '));
+  vault("a policy of open blocks", "sys/policies/acl/p", () =>
+    commas("policy", 'path "a" { ', 23_800),
+  );
   vault("a policy of comments", "sys/policies/acl/p", () =>
     Buffer.from(JSON.stringify({ policy: "/**/".repeat(65_000) })),
   );
@@ -263,9 +412,10 @@ export function nastyRequests(): NastyTable {
     ),
   );
   vault("a policy in base64", "sys/policies/acl/p", () => commas("policy", "QUFB"));
-  vault("a policy of line breaks", "sys/policies/acl/p", () => commas("policy", "\n"));
+  vault("a policy of line breaks", "sys/policies/acl/p", () => commas("policy", "\n", 262_000));
   vault("a text to hash", "sys/audit-hash/file", () => commas("input", "a"));
   vault("a text in a cubbyhole", "cubbyhole/a", () => commas("value", "a"));
+  vault("60,000 characters in a cubbyhole", "cubbyhole/a", () => commas("value", "a", 60_000));
   vault("99,000 texts in a cubbyhole", "cubbyhole/a", () =>
     filled(VAULT_BYTES, '{"k":1', (at) => `,"n${at}":"v"`, "}", 99_000),
   );
@@ -303,23 +453,25 @@ export function nastyRequests(): NastyTable {
     { headers: FORM_TYPE, token: false },
   );
   vault(
-    "wrapping of half a megabyte",
+    "wrapping of what is almost half a megabyte",
     "sys/wrapping/wrap",
-    () => Buffer.from(JSON.stringify({ a: "b".repeat(500_000) })),
+    () => Buffer.from(JSON.stringify({ a: "b".repeat(250_000) })),
     { headers: { ...JSON_TYPE, "x-vault-wrap-ttl": "60" } },
   );
+  const mint = (body: Uint8Array): Uint8Array =>
+    Buffer.concat([delimited(1, "github"), delimited(3, "example-org"), body]);
   for (const [name, body] of Object.entries(mintFields)) {
     add(`Connect in protobuf, ${name}`, () => ({
       path: "/steward.tokens.v1.EngineService/MintToken",
       headers: PROTO_TYPE,
       token: true,
-      body: body(),
+      body: mint(body()),
     }));
     add(`gRPC-Web in protobuf, ${name}`, () => ({
       path: "/steward.tokens.v1.EngineService/MintToken",
       headers: { "content-type": "application/grpc-web+proto" },
       token: true,
-      body: framed(body()),
+      body: framed(mint(body())),
     }));
   }
   const engine = (name: string, body: () => Uint8Array): void =>

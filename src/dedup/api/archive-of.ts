@@ -41,11 +41,10 @@ export function paperlessOf(archives: Archives, name: string): PaperlessWriter {
       found.kind,
     );
   if (name === "")
-    throw new StewardError(
-      "conflict",
-      "no archive is a Paperless-ngx; add one with kind: paperless to dedup.archives",
-      { rule: "a Paperless-ngx", remedy: "add an archive with kind: paperless to dedup.archives" },
-    );
+    throw new StewardError("conflict", "no archive is a Paperless-ngx", {
+      rule: "a Paperless-ngx",
+      remedy: "add one with kind: paperless to dedup.archives",
+    });
   const message = `there is no archive ${JSON.stringify(name.slice(0, 64))}; dedup.archives names: ${archives.map((one) => one.name).join(", ") || "none"}`;
   throw new StewardError("not_found", message, { field: "archive" });
 }

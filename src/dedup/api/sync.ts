@@ -24,14 +24,10 @@ export function syncHandlers({ env, store, jobs, job, archives }: SyncApiDeps): 
   return bindService(SyncService, {
     async startSync({ force, purge }) {
       if (archives().length === 0) {
-        throw new StewardError(
-          "conflict",
-          "there is no archive to sync; add one to dedup.archives in the configuration",
-          {
-            rule: "at least one archive",
-            remedy: "add an archive to dedup.archives and restart",
-          },
-        );
+        throw new StewardError("conflict", "there is no archive to sync", {
+          rule: "at least one archive",
+          remedy: "add one to dedup.archives and restart",
+        });
       }
       const started = await jobs.start(job, { force, purge });
       return { data: { jobId: started.id } };

@@ -39,8 +39,11 @@ const MAX_ITEMS = 10_000;
 /** Invalid items after which coercion stops. */
 const MAX_ERRORS = 100;
 
-/** Characters of a JSON text that holds a list or a map. */
-const MAX_JSON_LENGTH = 1024 * 1024;
+/**
+ * Characters of a list or a map, names included, and of a JSON text that holds one. What follows
+ * sorts, records and answers a whole list in one turn of the event loop.
+ */
+const MAX_CHARACTERS = 1024 * 1024;
 
 /** A permission name with its level, or an attempt at one. */
 const MAX_PAIR_LENGTH = 64;
@@ -107,6 +110,10 @@ function toDurationMs(value: unknown, at: string): number {
 function items<T>(value: unknown, item: (value: unknown, at: string) => T, commas: boolean): T[] {
   const list = itemsOf(value, commas);
   if (list.length > MAX_ITEMS) throw new GoValueError(`a list has more than ${MAX_ITEMS} items`);
+  checkCharacters(
+    "list",
+    list.reduce<number>((sum, one) => sum + charactersOf(one), 0),
+  );
   const out: T[] = [];
   const wrong: string[] = [];
   for (const [index, one] of list.entries()) {
@@ -126,6 +133,15 @@ function items<T>(value: unknown, item: (value: unknown, at: string) => T, comma
         .join("\n")}`,
     );
   return out;
+}
+
+function charactersOf(value: unknown): number {
+  return typeof value === "string" ? value.length : (numberText(value)?.length ?? 0);
+}
+
+function checkCharacters(what: string, characters: number): void {
+  if (characters > MAX_CHARACTERS)
+    throw new GoValueError(`a ${what} has more than ${MAX_CHARACTERS} characters`);
 }
 
 function itemsOf(value: unknown, commas: boolean): readonly unknown[] {
@@ -153,33 +169,30 @@ function trimmedItems(text: string): readonly string[] {
 // Accepts `a=read,b=write`, JSON text of an object or list, an object, or a list of these.
 function toPairs(value: unknown): ReadonlyMap<string, string> {
   const pairs = new Map<string, string>();
-  addPairs(pairs, value, 0);
+  let characters = 0;
+  addPairs(value, 0, (key, level) => {
+    characters += key.length + level.length;
+    checkCharacters("map", characters);
+    pairs.set(key, level);
+    if (pairs.size > MAX_ITEMS) throw new GoValueError(`a map has more than ${MAX_ITEMS} entries`);
+  });
   return pairs;
 }
 
-function addPairs(pairs: Map<string, string>, value: unknown, depth: number): void {
+function addPairs(value: unknown, depth: number, add: (key: string, level: string) => void): void {
   if (value === null || value === undefined) return;
   if (Array.isArray(value) && depth < 2)
-    return (value as readonly unknown[]).forEach((one) => addPairs(pairs, one, depth + 1));
+    return (value as readonly unknown[]).forEach((one) => addPairs(one, depth + 1, add));
   if (isObject(value)) {
     for (const key in value)
-      if (Object.hasOwn(value, key))
-        addPair(pairs, key, toText(value[key], `[${key.slice(0, 64)}]`));
+      if (Object.hasOwn(value, key)) add(key, toText(value[key], `[${key.slice(0, 64)}]`));
     return;
   }
   if (typeof value !== "string")
     throw new GoValueError(`invalid key pair ${quoted(toText(value, ""), MAX_PAIR_LENGTH)}`);
   const json = depth < 2 ? (jsonOf(value, "{") ?? jsonOf(value, "[")) : undefined;
-  if (json !== undefined) return addPairs(pairs, json, depth + 1);
-  for (const pair of trimmedItems(value)) {
-    const [key, level] = splitPair(pair);
-    addPair(pairs, key, level);
-  }
-}
-
-function addPair(pairs: Map<string, string>, key: string, value: string): void {
-  pairs.set(key, value);
-  if (pairs.size > MAX_ITEMS) throw new GoValueError(`a map has more than ${MAX_ITEMS} entries`);
+  if (json !== undefined) return addPairs(json, depth + 1, add);
+  for (const pair of trimmedItems(value)) add(...splitPair(pair));
 }
 
 function splitPair(pair: string): readonly [string, string] {
@@ -191,8 +204,8 @@ function splitPair(pair: string): readonly [string, string] {
 // JSON of the wanted shape, else undefined.
 function jsonOf(text: string, opening: "[" | "{"): unknown {
   if (!text.trimStart().startsWith(opening)) return undefined;
-  if (text.length > MAX_JSON_LENGTH)
-    throw new GoValueError(`JSON in a text has more than ${MAX_JSON_LENGTH} characters`);
+  if (text.length > MAX_CHARACTERS)
+    throw new GoValueError(`JSON in a text has more than ${MAX_CHARACTERS} characters`);
   try {
     return parseExact(text.trim(), requestLimits);
   } catch (error) {

@@ -9,6 +9,10 @@ type Row = readonly [value: unknown, kind: Exclude<Kind, "any">, expected: unkno
 const pairs = (entries: Readonly<Record<string, string>>): ReadonlyMap<string, string> =>
   new Map(Object.entries(entries));
 
+/** A text of as many characters as a list or a map may have, and its halves. */
+const MIB = "x".repeat(2 ** 20);
+const halves = [MIB.slice(2 ** 19), MIB.slice(2 ** 19)];
+
 describe("a field's value", () => {
   it.each<Row>([
     [5, "integer", 5],
@@ -129,6 +133,37 @@ describe("a field's value", () => {
     [-5, "duration", "cannot provide negative value"],
   ])("%j is refused as %s: %s", (value, kind, message) => {
     expect(() => coerce(value, kind)).toThrow(new GoValueError(message));
+  });
+
+  it.each<readonly [string, unknown, Exclude<Kind, "any">, string]>([
+    ["a list", [...halves, "x"], "texts", "a list has more than 1048576 characters"],
+    ["a list of one", `${MIB}x`, "comma_texts", "a list has more than 1048576 characters"],
+    ["a map", { a: MIB }, "pairs", "a map has more than 1048576 characters"],
+    [
+      "pairs",
+      halves.map((half, at) => `${at}=${half}`),
+      "pairs",
+      "a map has more than 1048576 characters",
+    ],
+    [
+      "integers",
+      [parseExact(MIB.replaceAll("x", "1")), 1],
+      "integers",
+      "a list has more than 1048576 characters",
+    ],
+    [
+      "a long list",
+      Array.from({ length: 10_001 }, () => "x"),
+      "texts",
+      "a list has more than 10000 items",
+    ],
+  ])("%s that is too large is refused whole", (_what, value, kind, message) => {
+    expect(() => coerce(value, kind)).toThrow(new GoValueError(message));
+  });
+
+  it("may fill a list and a map to the last character", () => {
+    expect(coerce(halves, "texts")).toEqual(halves);
+    expect(coerce({ a: MIB.slice(1) }, "pairs")).toEqual(pairs({ a: MIB.slice(1) }));
   });
 
   it("is coerced or refused with a Go text, whatever it is", () => {

@@ -10,6 +10,7 @@ import type { IntentRow } from "../../../gen/steward/state/v1/tokens_leases_pb.t
 import type { ExpiryClock } from "../expiry/expiry-clock.ts";
 import type { Data } from "../../logical/types.ts";
 import type { Intent, Leases, Orphan } from "../types.ts";
+import { boundedAbout } from "./about.ts";
 import { MAX_PATH_LENGTH } from "./transitions.ts";
 import { intentRow, orphanInfo, orphanRow } from "./rows.ts";
 import { intents, leases, orphans } from "./tables.ts";
@@ -26,7 +27,6 @@ const CHUNK = 64;
 const CHUNK_BYTES = 2 ** 19;
 /** A list of orphans gives way to other work after this time. */
 const SLICE_MS = 5;
-const MAX_ABOUT_LENGTH = 16 * 1024;
 
 export interface RecordDeps {
   readonly env: Env;
@@ -71,7 +71,6 @@ export function createRecords({ env, due, clock, log, orphanLifeMs }: RecordDeps
         );
       }
       const row = intentRow(request, clock.now());
-      if (row.aboutJson.length > MAX_ABOUT_LENGTH) row.aboutJson = "{}";
       await env.write((tx) => {
         if (tx.count(leases) >= leases.limit.rows)
           throw new StewardError(
@@ -109,10 +108,7 @@ export function createRecords({ env, due, clock, log, orphanLifeMs }: RecordDeps
         (tx) => {
           const intent = tx.get(intents, requestId);
           if (intent !== undefined)
-            leave(tx, requestId, intent, {
-              reason,
-              ...(JSON.stringify(about).length > MAX_ABOUT_LENGTH ? {} : { about }),
-            });
+            leave(tx, requestId, intent, { reason, about: boundedAbout(about) });
         },
         { urgent: true },
       ),

@@ -16,6 +16,7 @@ import { isRawNumber, parseExact } from "../../logical/json.ts";
 import type { Data } from "../../logical/types.ts";
 import type { ExpiryClock } from "../expiry/expiry-clock.ts";
 import type { LeaseInfo, LeaseSpec, Orphan } from "../types.ts";
+import { boundedAbout } from "./about.ts";
 import { tokenId } from "./tables.ts";
 
 /** Characters of a lease id behind its path. */
@@ -102,7 +103,7 @@ export function intentRow(
     path: request.path,
     mountPoint: request.mountPoint,
     beganAtMs,
-    aboutJson: JSON.stringify(request.about),
+    aboutJson: JSON.stringify(boundedAbout(request.about)),
   });
 }
 

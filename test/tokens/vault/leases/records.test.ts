@@ -50,6 +50,20 @@ describe("a request that may make something", () => {
     expect(await leases.orphans(1_000)).toEqual([]);
   });
 
+  it("is recorded without what was asked, or what the backend says of it, where that is too long", async () => {
+    const { leases } = await createLeaseBench();
+    const asked = { repositories: Array.from({ length: 400 }, () => "x".repeat(40)) };
+    const long = await leases.intend({ ...request("long"), about: asked });
+    await leases.orphan(long, "lost", { installation_id: 7 });
+    const escaped = await leases.intend({ ...request("escaped"), about: { a: '"'.repeat(9_000) } });
+    await leases.orphan(escaped, "lost", asked);
+    const found = await leases.orphans(1_000);
+    expect(Object.fromEntries(found.map(({ requestId, about }) => [requestId, about]))).toEqual({
+      escaped: {},
+      long: { installation_id: 7 },
+    });
+  });
+
   it("is an orphan of the crash at the next start, an hour and ten minutes long, and that is not begun anew by another crash", async () => {
     const bench = await createLeaseBench();
     await Promise.all(
