@@ -94,5 +94,11 @@ export async function suggestForAll(daemon: Daemon): Promise<void> {
 
 /** All results, newest first. */
 export async function resultsOf(daemon: Daemon, query = ""): Promise<any[]> {
-  return (await rest(daemon, "GET", `/api/v1/ai/results?limit=100${query}`)).json.data;
+  const found: any[] = [];
+  for (;;) {
+    const path = `/api/v1/ai/results?limit=100&offset=${found.length}${query}`;
+    const { data, meta } = (await rest(daemon, "GET", path)).json;
+    found.push(...data);
+    if (data.length === 0 || found.length >= meta.total) return found;
+  }
 }

@@ -41,7 +41,7 @@ export function fillGroups(groups: number, size: number): (estate: Estate) => vo
         estate.add({
           title: `Paper ${group}-${member}`,
           content: textOf(group),
-          created: `2024-01-0${member + 1}`,
+          created: `2024-01-${String(member + 1).padStart(2, "0")}`,
         });
   };
 }

@@ -14,6 +14,8 @@ import {
 import { isLongRun } from "../support/long-run.ts";
 
 const KILLS = isLongRun ? 200 : 15;
+/** As many meet a daemon that has no groups yet. */
+const FIRST_KILLS = Math.floor(KILLS / 3);
 const statuses = ["pending", "ignored", "false_positive"] as const;
 
 afterAll(removeTemporaryFolders);
@@ -80,6 +82,7 @@ it(
     const config = folderConfig(temporaryFolder(), folder);
     const acknowledged = new Map<string, Verdict>();
     let jobs = new Set<string>();
+    const met = { verdicts: 0, jobs: 0 };
     for (let kill = 0; kill < KILLS; kill++) {
       const daemon = await startDaemon({ config });
       for (const id of jobs)
@@ -94,12 +97,18 @@ it(
             : answer.json.data?.status;
         expect([id, answer.status, found]).toEqual([id, 200, status]);
       }
+      // Kills that meet the first sync alone would meet no decision.
+      if (kill === FIRST_KILLS) await finish(daemon);
       jobs = new Set();
       const work = disturb(daemon, acknowledged, jobs);
       await new Promise((resolve) => setTimeout(resolve, randomInt(400)));
       await daemon.stop("SIGKILL");
       await work;
+      met.verdicts += acknowledged.size;
+      met.jobs += jobs.size;
     }
+    expect(met.verdicts).toBeGreaterThan(KILLS);
+    expect(met.jobs).toBeGreaterThan(KILLS / 5);
     const last = await startDaemon({ config });
     await openAll(last);
     await finish(last);

@@ -141,7 +141,12 @@ async function run(
   const corpus = await load(job, deps, parameters);
   const missing = new Set<number>();
   const rejections = await readRejections(deps.env, slices);
-  const outcome = await compare(job, deps, { corpus, parameters, rejections, missing });
+  const outcome = await compare(job, deps, {
+    corpus,
+    parameters,
+    rejections: rejections.sets,
+    missing,
+  });
 
   const phase = job.phase("group");
   await sweepGenerations((change) => job.commit(change));
@@ -150,7 +155,8 @@ async function run(
   phase.step(1, `${found.length} groups found`);
   // Known groups are read anew: a decision reaches the next generation, too, by now.
   const exists = (docNo: number): boolean => deps.documents.index.syncedAtMs(docNo) !== undefined;
-  const identities = await matchGroups({ ...deps, exists }, found, slices);
+  const rejected = rejections.groups;
+  const identities = await matchGroups({ ...deps, exists, rejected }, found, slices);
   const continued = found.map((group, index) => ({
     found: group,
     known: identities.continues[index],

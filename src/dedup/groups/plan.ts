@@ -19,21 +19,32 @@ import type { SliceOptions } from "./steps.ts";
 import { createPause } from "./steps.ts";
 import { readGroup } from "./store.ts";
 
-/** Sets of documents of which no two are duplicates, by what was decided about groups. */
-export async function readRejections(env: Env, slices: SliceOptions): Promise<number[][]> {
-  const rejections: number[][] = [];
+/** What was decided against when an analysis began. */
+export interface Rejections {
+  /** Documents of which no two are duplicates. */
+  readonly sets: readonly (readonly number[])[];
+  /** Ids of the groups that say so. */
+  readonly groups: ReadonlySet<string>;
+}
+
+/** Reads what was decided about groups. */
+export async function readRejections(env: Env, slices: SliceOptions): Promise<Rejections> {
+  const sets: number[][] = [];
+  const rejecting = new Set<string>();
   await env.scan(
     decisions,
     (batch) =>
       env.read((snapshot) => {
         for (const [id, decision] of batch) {
           const rejected = rejectedIn(snapshot, decision);
-          if (rejected.length > 0 && readGroup(snapshot, id)) rejections.push(...rejected);
+          if (rejected.length === 0 || !readGroup(snapshot, id)) continue;
+          sets.push(...rejected);
+          rejecting.add(id);
         }
       }),
     { sliceMs: slices.sliceMs ?? 5, signal: slices.signal },
   );
-  return rejections;
+  return { sets, groups: rejecting };
 }
 
 /** The groups that readers see, giving way to other work between slices. */

@@ -181,6 +181,53 @@ describe("decisions", () => {
   });
 });
 
+describe("'not a duplicate' that is taken back while an analysis runs", () => {
+  it("leaves the group as it was, whenever that is, and the next analysis finds it again", async () => {
+    for (let at = 0, last = false; !last; at++) {
+      const bench = await small();
+      await bench.analyse();
+      const [before = expect.fail("no group")] = bench.groups();
+      const { id } = before.row;
+      await decide(bench, id, GroupStatus.FALSE_POSITIVE);
+      last = true;
+      await bench.analyse({
+        force: true,
+        beforeCommit: async (count) => {
+          if (count !== at) return;
+          last = false;
+          await decide(bench, id, GroupStatus.PENDING);
+        },
+      });
+      if (last) await decide(bench, id, GroupStatus.PENDING);
+      for (const round of ["this one", "the next one", "one more"]) {
+        const [found, ...others] = bench.groups();
+        expect([at, round, found?.row.id, others.length]).toEqual([at, round, id, 0]);
+        expect(found?.row.members).toEqual([1, 2, 3]);
+        expect(found?.decision.status).toBe(GroupStatus.PENDING);
+        expect(found?.row.confidence).toBe(before.row.confidence);
+        await bench.analyse({ force: round === "the next one" });
+      }
+    }
+  });
+
+  it("lets the next analysis find what has changed of it", async () => {
+    const bench = await small();
+    await bench.analyse();
+    const id = bench.groups()[0]?.row.id ?? "";
+    await decide(bench, id, GroupStatus.FALSE_POSITIVE);
+    await bench.put(2, prose(50));
+    await bench.analyse({
+      beforeCommit: async (count) => {
+        if (count === 0) await decide(bench, id, GroupStatus.PENDING);
+      },
+    });
+    expect(members(bench)).toEqual([[1, 2, 3]]);
+    await bench.analyse();
+    expect(members(bench)).toEqual([[1, 3]]);
+    expect(bench.group(id)?.decision.status).toBe(GroupStatus.PENDING);
+  });
+});
+
 describe("a decided group that is not found again", () => {
   it("stays gone when it is deleted while an analysis runs, whenever that is", async () => {
     for (let at = 0, last = false; !last; at++) {
