@@ -364,7 +364,7 @@ export const comments: Readonly<Record<string, string>> = {
   "steward.dedup.v1.PlannedDocument.reason": "Why it is left out, as the end of a sentence that begins with \"it\"; null when it would be deleted.",
   "steward.dedup.v1.PlannedGroup": "An accepted group.",
   "steward.dedup.v1.PlannedGroup.document_count": "How many there are besides the primary.",
-  "steward.dedup.v1.PlannedGroup.documents": "The first 100 of the other documents.",
+  "steward.dedup.v1.PlannedGroup.documents": "The first of the other documents: at most 100, and 1000 of all groups of the answer.",
   "steward.dedup.v1.PlannedGroup.primary": "The document that stays.",
   "steward.dedup.v1.PreflightAiResultsRequest.allow_clearing": "A field without a suggestion is cleared; false if not given.",
   "steward.dedup.v1.PreflightAiResultsRequest.create_missing_entities": "Names that do not exist are created; true if not given.",

@@ -156,7 +156,7 @@ export interface PlannedGroup {
   readonly acceptedAt: string | null;
   /** The document that stays. */
   readonly primary: PlanDocument | null;
-  /** The first 100 of the other documents. */
+  /** The first of the other documents: at most 100, and 1000 of all groups of the answer. */
   readonly documents: readonly PlannedDocument[];
   /** How many there are besides the primary. */
   readonly documentCount: number;

@@ -52,7 +52,7 @@ afterAll(async () => {
   removeTemporaryFolders();
 });
 
-/** Sends a request and reads its answer to the end: see `shown`, or "cut". */
+/** What a request is answered with: see `shown`, or "cut". */
 function send({ method, path, headers, token, body }: NastyRequest): Promise<string> {
   const { vault } = measured;
   return new Promise((resolve) => {
@@ -79,6 +79,16 @@ function send({ method, path, headers, token, body }: NastyRequest): Promise<str
   });
 }
 
+/**
+ * As `send`; asks again after a cut: a client that is still sending may lose the answer that it was
+ * given.
+ */
+async function answerOf(nasty: NastyRequest): Promise<string> {
+  let answer = await send(nasty);
+  for (let more = 0; answer === "cut" && more < ROUNDS; more += 1) answer = await send(nasty);
+  return answer;
+}
+
 /** The status and, of a refusal, its reason. */
 function shown(status: number | undefined, said: string): string {
   const inJson = /"(?:message|errors)":\[?("(?:[^"\\]|\\.)*")/.exec(said)?.[1];
@@ -103,7 +113,7 @@ describe("the event loop is not held by", () => {
 
   it.each(rows)("%s", async (name, make) => {
     const nasty = make();
-    const turnMs = await longestTurn(async () => void (found[name] = await send(nasty)));
+    const turnMs = await longestTurn(async () => void (found[name] = await answerOf(nasty)));
     expect(turnMs).toBeLessThanOrEqual(MAX_TURN_MS);
     if (process.env["STEWARD_TEST_GOLDEN"] !== "1") expect(found[name]).toBe(answers[name]);
   });
@@ -133,7 +143,9 @@ describe("the event loop is not held by", () => {
     const turnMs = await longestTurn(async () => {
       const clients = { open: 4 };
       const sent = Promise.all(
-        Array.from({ length: clients.open }, () => send(nasty).finally(() => (clients.open -= 1))),
+        Array.from({ length: clients.open }, () =>
+          answerOf(nasty).finally(() => (clients.open -= 1)),
+        ),
       );
       for (; clients.open > 0; answered++)
         expect((await rest(measured.vault.daemon, "GET", "/healthz")).status).toBe(200);

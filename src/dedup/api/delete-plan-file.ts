@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import { Access } from "../../gen/steward/options/v1/options_pb.ts";
+import { mapInTurns, Turns } from "../../kernel/async/turns.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { PlainRoute } from "../../kernel/service.ts";
 import { mapInOrder } from "../archives/ordered.ts";
@@ -60,29 +61,42 @@ export function deletePlanRoute(deps: DeletePlanFileDeps): PlainRoute {
           "content-disposition": 'attachment; filename="delete-plan.json"',
           "cache-control": "no-store",
         },
-        body: bytesOf(await makePlanFile(deps, signal)),
+        body: bytesOf(await makePlanFile(deps, signal), signal),
       };
     },
   };
 }
 
-async function* bytesOf(plan: DeletePlan): AsyncGenerator<string> {
-  // A promise a piece lets other work go on.
-  for (const piece of formatPlan(plan)) yield await Promise.resolve(piece);
+/** Characters of one chunk of the answer. */
+const CHUNK_LENGTH = 64 * 1024;
+
+async function* bytesOf(plan: DeletePlan, signal: AbortSignal): AsyncGenerator<string> {
+  const turns = new Turns();
+  let chunk = "";
+  for (const piece of formatPlan(plan)) {
+    if (turns.over) await turns.give(signal);
+    chunk += piece;
+    if (chunk.length < CHUNK_LENGTH) continue;
+    yield chunk;
+    chunk = "";
+  }
+  yield chunk;
 }
 
 async function makePlanFile(deps: DeletePlanFileDeps, signal: AbortSignal): Promise<DeletePlan> {
   const collected = await collectAccepted(deps, signal);
-  const files = holdShared(await readFiles(deps, [...collected.facts.values()], signal));
+  const read = await readFiles(deps, [...collected.facts.values()], signal);
+  const files = await holdShared(read, signal);
   const fileOf = (docNo: number): PlanFileOfDocument =>
     files.get(docNo) ?? { path: "", held: "was not read" };
   const { go, retained } = await judge(deps, collected, ({ docNo }) => fileOf(docNo), signal);
+  const turns = new Turns();
   return createDeletePlan({
     createdAt: new Date(deps.clock.now()).toISOString(),
     groups: "accepted",
     parameters: { ...deps.parameters() },
-    entries: [...go.values()].map((planned) => entryOf(planned, fileOf)),
-    retained: [...retained.values()].map(({ document, group, reason }) => ({
+    entries: await mapInTurns([...go.values()], turns, (planned) => entryOf(planned, fileOf)),
+    retained: await mapInTurns([...retained.values()], turns, ({ document, group, reason }) => ({
       id: nameOf(collected.facts.get(document)),
       group,
       reason,
@@ -107,7 +121,12 @@ async function readFiles(
     async (facts) =>
       [facts.docNo, await readFile(facts, byName.get(facts.archive), signal)] as const,
   );
-  for await (const [docNo, file] of read) files.set(docNo, file);
+  // Documents that are no files are known at once, without a wait that other work could use.
+  const turns = new Turns();
+  for await (const [docNo, file] of read) {
+    if (turns.over) await turns.give(signal);
+    files.set(docNo, file);
+  }
   return files;
 }
 
@@ -115,20 +134,25 @@ async function readFiles(
  * A file that is reached in two ways, e.g. through a symbolic link or a bind mount, is two documents:
  * deleting one would delete the other, which may be the one that stays.
  */
-function holdShared(
+async function holdShared(
   files: ReadonlyMap<number, PlanFileOfDocument>,
-): ReadonlyMap<number, PlanFileOfDocument> {
-  const byFile = Map.groupBy(files.values(), fileKey);
-  const isShared = (file: PlanFileOfDocument): boolean =>
-    file.path !== "" && (byFile.get(fileKey(file)) ?? []).length > 1;
-  return new Map(
-    [...files].map(([docNo, file]) => [
-      docNo,
-      isShared(file)
-        ? { ...file, held: file.held ?? "is a file that is read under two paths" }
-        : file,
-    ]),
-  );
+  signal: AbortSignal,
+): Promise<ReadonlyMap<number, PlanFileOfDocument>> {
+  const turns = new Turns();
+  const documentsOf = new Map<string, number>();
+  for (const file of files.values()) {
+    if (turns.over) await turns.give(signal);
+    const key = fileKey(file);
+    documentsOf.set(key, (documentsOf.get(key) ?? 0) + 1);
+  }
+  const held = new Map<number, PlanFileOfDocument>();
+  for (const [docNo, file] of files) {
+    if (turns.over) await turns.give(signal);
+    const isShared = file.path !== "" && (documentsOf.get(fileKey(file)) ?? 0) > 1;
+    const reason = isShared ? "is a file that is read under two paths" : undefined;
+    held.set(docNo, reason === undefined ? file : { ...file, held: file.held ?? reason });
+  }
+  return held;
 }
 
 /** Of two names of a file (hard links) one can be deleted, so each is a file of its own. */

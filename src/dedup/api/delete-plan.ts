@@ -11,7 +11,7 @@ import {
 } from "../../gen/steward/dedup/v1/delete_plan_pb.ts";
 import { GroupStatus } from "../../gen/steward/dedup/v1/groups_pb.ts";
 import type { DocumentRow } from "../../gen/steward/state/v1/dedup_pb.ts";
-import { Turns } from "../../kernel/async/turns.ts";
+import { mapInTurns, Turns } from "../../kernel/async/turns.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { bindService, type BoundService } from "../../kernel/service.ts";
 import type { Env, Snapshot, Tx } from "../../kernel/state/types.ts";
@@ -29,8 +29,9 @@ export interface DeletePlanApiDeps extends StoredPlanDeps {
 
 /** Groups of exact copies accepted in one call. */
 const COPIES_AT_ONCE = 1_000;
-/** Documents of a group in one answer. */
-const SHOWN_DOCUMENTS = 100;
+/** Documents of a group in one answer, and of all its groups together. */
+const SHOWN_OF_GROUP = 100;
+const SHOWN_OF_ALL = 1_000;
 
 const COPIES: GroupFilter = {
   statuses: new Set([GroupStatus.PENDING]),
@@ -117,8 +118,13 @@ async function readPlan(
   const page = { offset: request.offset, limit: request.limit ?? 50 };
   const plan = await makeStoredPlan(deps, signal);
   const groups = plan.groups.slice(page.offset, page.offset + page.limit);
+  const shown = Math.min(SHOWN_OF_GROUP, Math.floor(SHOWN_OF_ALL / groups.length));
+  const turns = new Turns();
+  const views = await mapInTurns(groups, turns, (group) =>
+    showGroup(deps.env, group, { plan, shown }),
+  );
   return {
-    data: { groups: groups.flatMap((group) => showGroup(deps.env, group, plan)) },
+    data: { groups: views.flat() },
     meta: {
       total: plan.groups.length,
       ...page,
@@ -132,7 +138,7 @@ async function readPlan(
 function showGroup(
   env: Env,
   { id, primary, members }: PlanGroup,
-  plan: StoredPlan,
+  { plan, shown }: { readonly plan: StoredPlan; readonly shown: number },
 ): MessageInitShape<typeof PlannedGroupSchema>[] {
   const others = members.filter((docNo) => docNo !== primary);
   return env.read((snapshot) => {
@@ -145,9 +151,7 @@ function showGroup(
         confidenceScore: group.row.confidence,
         acceptedAt: timestampFromMs(group.decision.acceptedAtMs ?? group.decision.updatedAtMs),
         ...(kept === undefined ? {} : { primary: showDocument(kept) }),
-        documents: others
-          .slice(0, SHOWN_DOCUMENTS)
-          .flatMap((docNo) => showMember(snapshot, docNo, plan)),
+        documents: others.slice(0, shown).flatMap((docNo) => showMember(snapshot, docNo, plan)),
         documentCount: others.length,
       },
     ];

@@ -3,7 +3,7 @@
  * decides whether to stop, to run other work, or to continue.
  */
 import type { Clock } from "../../kernel/base/clock.ts";
-import { nextTurn } from "../../kernel/async/turns.ts";
+import { nextTurn, type Turns } from "../../kernel/async/turns.ts";
 
 /** A computation in steps; each step takes well under a millisecond. */
 export type Steps<T> = Generator<void, T>;
@@ -25,6 +25,19 @@ export async function runInSlices<T>(steps: Steps<T>, options: SliceOptions): Pr
     const step = steps.next();
     if (step.done) return step.value;
     await pause();
+  }
+}
+
+/** Runs within the turns of a longer computation. Rejects with the signal's reason. */
+export async function runInTurns<T>(
+  steps: Steps<T>,
+  turns: Turns,
+  signal: AbortSignal,
+): Promise<T> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    if (turns.over) await turns.give(signal);
   }
 }
 

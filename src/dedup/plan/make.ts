@@ -7,12 +7,13 @@ import type { AnalysisParameters } from "../analysis/parameters.ts";
 import { mapInOrder } from "../archives/ordered.ts";
 import type { Corpus } from "../corpus.ts";
 import type { Decisions, ReviewedGroup } from "../review/decisions.ts";
+import { runInSlices } from "../groups/steps.ts";
 import { createRejections } from "../review/rejections.ts";
 import { createDeletePlan } from "./plan-file.ts";
 import type { DeletePlan, PlanEntry, PlanFile, PlanScores } from "./plan-file.ts";
 import { readPlanFile } from "./plan-files.ts";
 import type { PlanFileOfDocument } from "./plan-files.ts";
-import { pairsOfPlan, planDocuments } from "./rule.ts";
+import { pairSteps, planSteps } from "./rule.ts";
 import type { PlanGroup, PlannedDocument } from "./rule.ts";
 import { scorePairs } from "./score-pairs.ts";
 
@@ -45,13 +46,14 @@ export async function makeDeletePlan(input: MakePlanInput): Promise<DeletePlan> 
     document: documentOf,
   };
   const rejected = createRejections(input.decisions?.rejections ?? []);
-  const pairs = pairsOfPlan(rule).filter(([a, b]) => !rejected(a, b));
+  const pairs = await runInSlices(
+    pairSteps(rule, (a, b) => !rejected(a, b)),
+    input,
+  );
   const scores = await scorePairs({ ...input, ...corpus, pairs, signal });
   const verified = new Map(pairs.map((pair, at) => [pair.join(), scores[at]]));
-  const { go, retained } = planDocuments({
-    ...rule,
-    scores: (a, b) => verified.get([a, b].join()),
-  });
+  const plan = planSteps({ ...rule, scores: (a, b) => verified.get([a, b].join()) });
+  const { go, retained } = await runInSlices(plan, input);
   return createDeletePlan({
     createdAt: new Date(clock.now()).toISOString(),
     groups: input.which,

@@ -4,6 +4,7 @@
  * whatever goes has a near-duplicate that stays after the whole plan. Pure.
  */
 import type { PairScores } from "../../../workers/verify/pair-verifier.ts";
+import type { Steps } from "../groups/steps.ts";
 
 /** What the rule needs to know of a document. Reasons continue "it …". */
 export interface PlanDocument {
@@ -59,32 +60,41 @@ export interface PlannedDocuments {
   readonly retained: readonly RetainedDocument[];
 }
 
-/** The pairs whose scores a plan needs: each candidate with the primaries of its groups, once. */
-export function pairsOfPlan({
-  groups,
-  stays,
-  document,
-}: Omit<PlanInput, "scores">): (readonly [candidate: number, primary: number])[] {
+/** Members of a group between two yields. */
+const STEP_MEMBERS = 500;
+
+/**
+ * The pairs whose scores a plan needs, of those that are open: each candidate with the primaries of
+ * its groups, once.
+ */
+export function* pairSteps(
+  { groups, stays, document }: Omit<PlanInput, "scores">,
+  isOpen: (candidate: number, primary: number) => boolean,
+): Steps<(readonly [candidate: number, primary: number])[]> {
   const staying = stayingDocuments(groups, stays);
   const seen = new Set<string>();
-  return groups.flatMap(({ primary, members }) => {
-    if (document(primary).unfit !== undefined) return [];
-    return members.flatMap((member) => {
+  const pairs: (readonly [number, number])[] = [];
+  for (const { primary, members } of groups) {
+    if (document(primary).unfit !== undefined) continue;
+    for (const [at, member] of members.entries()) {
+      if (at % STEP_MEMBERS === 0) yield;
       const key = `${member} ${primary}`;
-      if (staying.has(member) || document(member).held !== undefined || seen.has(key)) return [];
+      if (staying.has(member) || document(member).held !== undefined || seen.has(key)) continue;
       seen.add(key);
-      return [[member, primary] as const];
-    });
-  });
+      if (isOpen(member, primary)) pairs.push([member, primary]);
+    }
+  }
+  return pairs;
 }
 
 /** Decides what goes. */
-export function planDocuments(input: PlanInput): PlannedDocuments {
+export function* planSteps(input: PlanInput): Steps<PlannedDocuments> {
   const staying = stayingDocuments(input.groups, input.stays);
   const going = new Map<number, PlannedDocument>();
   const retained = new Map<number, RetainedDocument>();
   for (const group of input.groups)
-    for (const document of group.members) {
+    for (const [at, document] of group.members.entries()) {
+      if (at % STEP_MEMBERS === 0) yield;
       if (document === group.primary) continue;
       const verdict = judge(document, group, staying, input);
       if (typeof verdict === "string") {

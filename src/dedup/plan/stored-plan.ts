@@ -17,12 +17,13 @@ import { rejectedSets, statusOf } from "../groups/decision.ts";
 import { currentView, type GroupView } from "../groups/generations.ts";
 import type { GroupIndex } from "../groups/index.ts";
 import { primaryOf, verifiedWith } from "../groups/row.ts";
+import { runInTurns } from "../groups/steps.ts";
 import { indexedGroups, readGroup, type StoredGroup } from "../groups/store.ts";
 import { documents } from "../tables.ts";
 import { createRejections } from "../review/rejections.ts";
 import {
-  pairsOfPlan,
-  planDocuments,
+  pairSteps,
+  planSteps,
   type PlanDocument,
   type PlanGroup,
   type PlannedDocument,
@@ -64,7 +65,7 @@ export interface StoredPlan {
 /** What the rule is told of a document besides what is stored; e.g. of its file. */
 export type DescribeDocument = (facts: StoredFacts) => PlanDocument;
 
-/** Groups judged at a time. */
+/** Groups judged together; what goes by several of them is decided in their order. */
 const GROUPS_AT_ONCE = 200;
 
 /** Members of a group that are read at a time. */
@@ -302,18 +303,18 @@ export async function judge(
   for (let at = 0; at < groups.length; at += GROUPS_AT_ONCE) {
     if (turns.over) await turns.give(signal);
     const rule = { groups: groups.slice(at, at + GROUPS_AT_ONCE), stays, document };
-    const open = pairsOfPlan(rule).filter(
-      ([a, b]) => !scored.has(`${a} ${b}`) && !isRejected(a, b),
-    );
+    const isOpen = (a: number, b: number): boolean => !scored.has(`${a} ${b}`) && !isRejected(a, b);
+    const open = await runInTurns(pairSteps(rule, isOpen), turns, signal);
     for (const [index, scores] of (await scoreOpen(deps, open, facts, signal)).entries())
       if (scores !== undefined) scored.set(open[index]?.join(" ") ?? "", scores);
-    const judged = planDocuments({
-      ...rule,
-      scores: (a, b) => (isRejected(a, b) ? undefined : scored.get(`${a} ${b}`)),
-    });
-    for (const each of judged.go)
+    const scores = (a: number, b: number): PairScores | undefined =>
+      isRejected(a, b) ? undefined : scored.get(`${a} ${b}`);
+    const judged = await runInTurns(planSteps({ ...rule, scores }), turns, signal);
+    for (const each of judged.go) {
+      if (turns.over) await turns.give(signal);
       if (each.scores.confidence > (go.get(each.document)?.scores.confidence ?? -1))
         go.set(each.document, each);
+    }
     for (const each of judged.retained)
       if (!retained.has(each.document)) retained.set(each.document, each);
   }

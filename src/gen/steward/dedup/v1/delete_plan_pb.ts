@@ -167,7 +167,7 @@ export type PlannedGroup = Message<"steward.dedup.v1.PlannedGroup"> & {
   primary?: PlanDocument | undefined;
 
   /**
-   * The first 100 of the other documents.
+   * The first of the other documents: at most 100, and 1000 of all groups of the answer.
    *
    * @generated from field: repeated steward.dedup.v1.PlannedDocument documents = 5;
    */
