@@ -39,6 +39,7 @@ it(
     const primaries = groups.map(({ members }) => members[0] as number);
     const expected = groups.flatMap(({ members }) => members.slice(1)).sort((a, b) => a - b);
     const [doomed] = expected as [number];
+    const all = expected.length - 1;
     // One changes before the plan: its group stays pending.
     sim.estate.edit(doomed, { tags: [1] });
 
@@ -49,16 +50,17 @@ it(
       return (await rest(daemon, "POST", path, { ...body, groupIds })).json.data.jobId as string;
     };
     let jobId = await begin();
+    let metWork = 0;
     for (let kill = 0; kill < KILLS; kill++) {
       // Each start is slow at first, so that a kill meets planning, deletions and their records.
       sim.faults.next("delete_document", { kind: "delay", ms: 20 }, 10);
       const before = trashed(sim).length;
       await expect
         .poll(() => trashed(sim).length, { interval: 10 })
-        .toBeGreaterThanOrEqual(before + 3);
+        .toBeGreaterThanOrEqual(Math.min(before + 3, all));
       await new Promise((resolve) => setTimeout(resolve, randomInt(60)));
       await daemon.stop("SIGKILL");
-      expect(trashed(sim).length).toBeLessThan(expected.length - 1);
+      if (trashed(sim).length < all) metWork += 1;
       expect(trashed(sim).filter((id) => primaries.includes(id))).toEqual([]);
       daemon = await startDaemon({ config });
       onTestFinished(async () => void (await daemon.stop("SIGKILL")));
@@ -66,6 +68,8 @@ it(
       const { status } = (await rest(daemon, "GET", `/api/v1/jobs/${jobId}`)).json.data;
       if (status === "failed") jobId = await begin();
     }
+    // A busy machine may end the last of it before the kill.
+    expect(metWork).toBeGreaterThan(KILLS / 2);
     sim.faults.clear();
     expect((await jobEnd(daemon, jobId)).status).toBe("completed");
     expect(trashed(sim)).toEqual(expected.filter((id) => id !== doomed));
