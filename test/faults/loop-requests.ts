@@ -223,7 +223,7 @@ export function nastyRequests(): NastyTable {
     more: Partial<NastyRequest> = {},
   ): void =>
     add(`Vault, ${name}`, () => ({ path: `/v1/${path}`, token: true, body: body(), ...more }));
-  /** What a permission set and a mint need; other paths ignore it. */
+  /** Required by permission sets and mints, ignored by the other paths. */
   const ORG = { org_name: "example-org" };
   const list = (field: string, item: (at: number) => string, items = 99_000): Uint8Array =>
     Buffer.from(
@@ -243,7 +243,7 @@ export function nastyRequests(): NastyTable {
         [field]: Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, "read"])),
       }),
     );
-  /** As many as every limit of their number allows fill a body, or a list. */
+  /** `WITHIN` of the long texts fill a body; as many of the fitting ones are a list's 1 MiB. */
   const long = (at: number): string => `v${at}-${"x".repeat(3_000)}`;
   const fitting = (at: number): string => `V${at}-${"X".repeat(95)}`;
   vault("capabilities of 9,900 paths", "sys/capabilities-self", () =>

@@ -52,7 +52,7 @@ afterAll(async () => {
   removeTemporaryFolders();
 });
 
-/** What a request is answered with: see `shown`, or "cut". */
+/** Sends a request. Resolves with its answer as `shown` writes it, or "cut" without a whole one. */
 function send({ method, path, headers, token, body }: NastyRequest): Promise<string> {
   const { vault } = measured;
   return new Promise((resolve) => {

@@ -27,12 +27,12 @@ export interface Attack {
   stop(): void;
 }
 
-/** An attack, and what shows in the daemon's metrics that it is one. */
+/** An attack, with the gauge that proves that it holds something of the daemon. */
 interface AttackKind {
   begin(target: Target): Promise<Attack>;
-  /** Gauge of the gateway, which attackers that were only refused would leave low. */
+  /** A gauge of the gateway; refused attackers leave it low. */
   readonly gauge: `svc_gateway_${"connections" | "requests_in_flight" | "streams"}`;
-  /** What it shows at least: half of all connections, all requests of strangers, their watches. */
+  /** Least value: half of all connections, all slots of strangers' requests, their streams. */
   readonly atLeast: number;
 }
 
@@ -67,7 +67,7 @@ export const ATTACKS = {
 
 export type AttackName = keyof typeof ATTACKS;
 
-/** What a daemon's configuration needs to show these gauges. */
+/** Configuration that enables the pull endpoint, where these gauges are read. */
 export const PULL_ENDPOINT = 'scrape: { enabled: true, listen: "127.0.0.1:0" }\n';
 
 const DRIP_MS = 500;

@@ -19,15 +19,15 @@ import type { SliceOptions } from "./steps.ts";
 import { createPause } from "./steps.ts";
 import { readGroup } from "./store.ts";
 
-/** What was decided against when an analysis began. */
+/** Decisions "not a duplicate", as an analysis reads them at its start. */
 export interface Rejections {
   /** Documents of which no two are duplicates. */
   readonly sets: readonly (readonly number[])[];
-  /** Ids of the groups that say so. */
+  /** Ids of the groups with such a decision. */
   readonly groups: ReadonlySet<string>;
 }
 
-/** Reads what was decided about groups. */
+/** Reads the rejections of groups that readers see, in slices. */
 export async function readRejections(env: Env, slices: SliceOptions): Promise<Rejections> {
   const sets: number[][] = [];
   const rejecting = new Set<string>();

@@ -35,7 +35,7 @@ const decisions: Readonly<Record<string, Decision>> = {
     env.write((tx) => restorePair(tx, index, { a: 1, b: 2, nowMs: clock.now() })),
 };
 
-/** What changes in the archive before the analysis. */
+/** Changes to the archive before the analysis, by name. */
 const changes: Readonly<Record<string, (bench: Bench) => Promise<unknown>>> = {
   nothing: () => Promise.resolve(),
   "a text": (bench) => bench.put(2, prose(50)),
@@ -90,34 +90,35 @@ async function seen(bench: Bench, id: string): Promise<unknown> {
 }
 
 /** The outcome when the decision comes before the analysis, and when it comes after. */
-async function inTurn(one: Case): Promise<readonly [unknown, unknown]> {
-  const first = await begin(one);
-  await attempt(first.bench, first.id, one.decision);
+async function inTurn(given: Case): Promise<readonly [unknown, unknown]> {
+  const first = await begin(given);
+  await attempt(first.bench, first.id, given.decision);
   await first.bench.analyse({ force: true });
-  const last = await begin(one);
+  const last = await begin(given);
   await last.bench.analyse({ force: true });
-  await attempt(last.bench, last.id, one.decision);
+  await attempt(last.bench, last.id, given.decision);
   return [await seen(first.bench, first.id), await seen(last.bench, last.id)];
 }
 
 it.each(cases)(
   "$decision after $before, beside $change: as if given before the analysis or after it",
-  async (one) => {
-    const allowed = await inTurn(one);
-    for (let at = 0, isOver = false; !isOver; at++) {
-      const { bench, id } = await begin(one);
+  async (given) => {
+    const allowed = await inTurn(given);
+    let at = 0;
+    for (let isOver = false; !isOver; at++) {
+      const { bench, id } = await begin(given);
       isOver = true;
       await bench.analyse({
         force: true,
         beforeCommit: async (count) => {
           if (count !== at) return;
           isOver = false;
-          await attempt(bench, id, one.decision);
+          await attempt(bench, id, given.decision);
         },
       });
       if (isOver) await bench.close();
       else expect(allowed, `at commit ${at}`).toContainEqual(await seen(bench, id));
     }
-    expect(allowed).toHaveLength(2);
+    expect(at).toBeGreaterThan(1);
   },
 );
