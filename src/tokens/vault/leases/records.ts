@@ -10,7 +10,6 @@ import type { IntentRow } from "../../../gen/steward/state/v1/tokens_leases_pb.t
 import type { ExpiryClock } from "../expiry/expiry-clock.ts";
 import type { Data } from "../../logical/types.ts";
 import type { Intent, Leases, Orphan } from "../types.ts";
-import { boundedAbout } from "./about.ts";
 import { MAX_PATH_LENGTH } from "./transitions.ts";
 import { intentRow, orphanInfo, orphanRow } from "./rows.ts";
 import { intents, leases, orphans } from "./tables.ts";
@@ -107,8 +106,7 @@ export function createRecords({ env, due, clock, log, orphanLifeMs }: RecordDeps
       env.write(
         (tx) => {
           const intent = tx.get(intents, requestId);
-          if (intent !== undefined)
-            leave(tx, requestId, intent, { reason, about: boundedAbout(about) });
+          if (intent !== undefined) leave(tx, requestId, intent, { reason, about });
         },
         { urgent: true },
       ),

@@ -16,7 +16,7 @@ import { isRawNumber, parseExact } from "../../logical/json.ts";
 import type { Data } from "../../logical/types.ts";
 import type { ExpiryClock } from "../expiry/expiry-clock.ts";
 import type { LeaseInfo, LeaseSpec, Orphan } from "../types.ts";
-import { boundedAbout } from "./about.ts";
+import { aboutJson } from "./about.ts";
 import { tokenId } from "./tables.ts";
 
 /** Characters of a lease id behind its path. */
@@ -103,7 +103,7 @@ export function intentRow(
     path: request.path,
     mountPoint: request.mountPoint,
     beganAtMs,
-    aboutJson: JSON.stringify(boundedAbout(request.about)),
+    aboutJson: aboutJson(request.about),
   });
 }
 
@@ -112,7 +112,8 @@ export function orphanRow(
   intent: IntentRow,
   rest: { readonly reason: string; readonly untilMs: number; readonly about?: Data },
 ): OrphanRow {
-  const about = { ...(JSON.parse(intent.aboutJson) as Data), ...rest.about };
+  const reported = JSON.parse(aboutJson(rest.about ?? {})) as Data;
+  const about = { ...(JSON.parse(intent.aboutJson) as Data), ...reported };
   return create(OrphanRowSchema, {
     path: intent.path,
     beganAtMs: intent.beganAtMs,
